@@ -1,0 +1,62 @@
+// The journal: the SQLite log of one sandbox's events, and the bus that is its head in memory.
+//
+// One writer thread gives each event its seq, commits what has arrived as one group as soon as it is
+// idle (no timer), and only then publishes the group to a ring of the last few thousand events.
+// Every subscriber is a Cursor: within the ring it never touches SQLite, behind it reads rows. There
+// is no queue per subscriber to size, overflow or lose.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "event/event.h"
+
+namespace sandglass {
+
+class Cursor;
+
+class Journal {
+ public:
+  struct Options {
+    size_t ring = 4096;         // events held in memory
+    size_t queue = 262'144;     // appended but not yet written, before backlogged() says so
+  };
+  // Opens or makes the file (mode 0600). seq goes on after the last stored one. A journal of a newer
+  // schema is refused. One process at a time may have it open for writing (the instance's lock).
+  static Result<std::unique_ptr<Journal>> open(const std::string& file, Origin origin, Options options);
+  static Result<std::unique_ptr<Journal>> open(const std::string& file, Origin origin);
+  virtual ~Journal() = default;  // writes what was appended, then closes
+
+  // Queues events in this order. Never blocks, never fails: a write error is logged under `errors`,
+  // kept as write_error(), and tried again while the events stay queued. Any thread.
+  virtual void append(std::vector<Event> events) = 0;
+  void append(Event event);
+  // True while more than Options::queue events wait: the watcher must fold and rescan. Any thread.
+  virtual bool backlogged() const = 0;
+  // Waits until everything appended before the call is committed and published.
+  virtual Status sync(int timeout_ms) = 0;
+  virtual uint64_t last_seq() const = 0;  // published
+  virtual const Origin& origin() const = 0;
+
+  // A reader that starts after `seq` (0: from the beginning). It must not outlive the journal. Any
+  // thread; a cursor itself belongs to one thread at a time.
+  virtual std::unique_ptr<Cursor> subscribe(uint64_t after) = 0;
+};
+
+class Cursor {
+ public:
+  virtual ~Cursor() = default;
+  // Up to `max` events in seq order, waiting up to timeout_ms (-1: for ever) for the first. Empty on
+  // the time limit, after wake(), or once the journal is closed.
+  virtual std::vector<EventPtr> next(size_t max, int timeout_ms) = 0;
+  virtual uint64_t position() const = 0;  // seq of the last event returned
+  // Lets a waiting next() return now. Any thread.
+  virtual void wake() = 0;
+};
+
+// Reads a journal file of another, perhaps running, process: events after `after`, at most `limit`.
+Result<std::vector<Event>> read_journal(const std::string& file, uint64_t after, size_t limit);
+
+}  // namespace sandglass

@@ -1,0 +1,85 @@
+// The session baseline and the accessors before(), after(), diff() against it.
+//
+// The workspace is hostile: no git program is run, no configuration or hook of the workspace is
+// obeyed, no lock is taken, nothing below `.git` is written. Only the object database is opened,
+// through libgit2's pack and loose backends (rules B1, B4 to B7, rows T1 to T17).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace sandglass::git {
+
+enum class BaselineKind { none, no_commit, commit, unsupported };
+
+// What is remembered of the workspace at the first ready. Plain data, stored with the instance.
+struct Baseline {
+  BaselineKind kind = BaselineKind::none;
+  std::string commit;      // hex
+  std::string branch;      // "main", or empty when detached; for people
+  std::string objects;     // the object directory on this machine
+  std::string prefix;      // workspace below the repository's root: "" or "sub/dir"
+  std::string note;        // one sentence where something is odd (unsupported format, ...)
+  std::vector<std::string> ignore_lines;  // info/exclude and the user's ignore file, as read at ready
+
+  std::string to_json() const;
+  static Result<Baseline> from_json(std::string_view json);
+};
+
+// Looks at the workspace directory (and above it) and records HEAD's commit. Never fails for what it
+// finds in the workspace: that gives kind none or unsupported with a note.
+Baseline pin_baseline(const std::string& workspace);
+
+enum class Which : uint32_t { before = 0, after = 1, diff = 2 };  // SG_BEFORE...
+
+enum class PieceState : uint32_t {  // SG_CONTENT_*
+  here = 0,
+  absent = 1,
+  same = 2,
+  no_baseline = 3,
+  ignored = 4,
+  redacted = 5,
+  too_large = 6,
+  gone = 7,
+  unsupported = 8,
+  fault = 9,
+};
+std::string_view name_of(PieceState state);
+
+enum PieceFlag : uint32_t {  // SG_CF_*
+  piece_binary = 1,
+  piece_late = 2,
+  piece_symlink = 4,
+  piece_executable = 8,
+  piece_masked = 16,
+};
+
+struct Piece {
+  PieceState state = PieceState::absent;
+  uint32_t flags = 0;
+  uint32_t mode = 0;       // git's: 0100644, 0100755, 0120000; 0 when absent
+  std::string bytes;       // content or patch
+  uint64_t full_size = 0;  // of the whole, also when bytes was cut
+};
+
+struct ContentOptions {
+  uint64_t size_cap = 10'000'000;  // bytes of one file; beyond it T15
+};
+
+// Answers for one workspace. Safe from any thread; calls run in parallel. Paths are bytes below the
+// workspace root. Never fails: a fault is logged under `errors` and gives an empty piece that says so;
+// expected empties are logged under the debug category `sandbox`.
+class Content {
+ public:
+  static Result<std::unique_ptr<Content>> open(const Baseline& baseline, const std::string& workspace,
+                                               ContentOptions options = {});
+  virtual ~Content() = default;
+  virtual Piece get(std::string_view path, Which which) = 0;
+};
+
+}  // namespace sandglass::git

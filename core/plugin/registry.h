@@ -1,0 +1,60 @@
+// Which plugin files were looked at, what became of each, and the types they offer.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+struct sg_type;
+
+namespace sandglass::plugin {
+
+// One type of one loaded plugin. Lives as long as the registry; the plugin is never unloaded.
+struct Type {
+  const sg_type* abi = nullptr;
+  std::string kind;     // "sandglass.hook/1"
+  std::string name;     // what YAML says after `use:`
+  std::string summary;
+  std::string schema;   // JSON Schema of `with:`, or empty
+  uint32_t flags = 0;   // SG_TYPE_*
+  std::string file, plugin_id, plugin_version;
+};
+
+struct Looked {
+  std::string file;
+  bool loaded = false;
+  std::string sentence;   // refused: file, cause and cure; loaded: what it offers
+  std::string plugin_id, plugin_version;
+  std::vector<std::string> types;  // "hook log"
+};
+
+struct PluginFile {
+  std::string path;
+  std::string sha256;  // hex pin, or empty
+  std::string where;   // "sandglass.yaml:3:11", for messages
+};
+
+class Registry {
+ public:
+  // In this order: `files`, each folder of SANDGLASS_PLUGIN_PATH (colon-separated), and the folder
+  // of shipped plugins beside the executable (../lib/sandglass). A type name that is already there is
+  // refused with both paths named. Nothing here throws or ends the process.
+  explicit Registry(std::vector<PluginFile> files = {});
+  ~Registry();
+
+  const std::vector<Looked>& looked() const { return looked_; }
+  std::vector<const Type*> types() const;
+  // kind is SG_KIND_*. An unknown name says what there is, and why a file that might have had it was
+  // refused.
+  Result<const Type*> find(std::string_view kind, std::string_view name) const;
+
+ private:
+  void look(const PluginFile& file);
+  std::vector<Looked> looked_;
+  std::vector<std::unique_ptr<Type>> types_;
+};
+
+}  // namespace sandglass::plugin
