@@ -1,0 +1,237 @@
+#include "proc/keeper.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <initializer_list>
+
+namespace sandglass::proc {
+namespace {
+
+void tell(int control, Note note, int pidfd = -1) {
+  iovec iov{&note, sizeof note};
+  msghdr message{};
+  message.msg_iov = &iov;
+  message.msg_iovlen = 1;
+  alignas(cmsghdr) char room[CMSG_SPACE(sizeof pidfd)] = {};
+  if (pidfd >= 0) {
+    message.msg_control = room;
+    message.msg_controllen = sizeof room;
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof pidfd);
+    std::memcpy(CMSG_DATA(header), &pidfd, sizeof pidfd);
+  }
+  while (::sendmsg(control, &message, MSG_NOSIGNAL) < 0 && errno == EINTR) {
+  }
+}
+
+// ---- the command, between vfork and exec ----
+
+void default_signals() {
+  struct sigaction plain {};
+  plain.sa_handler = SIG_DFL;
+  for (int signo = 1; signo <= SIGRTMAX; ++signo) ::sigaction(signo, &plain, nullptr);
+}
+
+int try_programs(const Orders& o) {
+  int error = ENOENT;
+  for (const char* const* program = o.programs; *program; ++program) {
+    ::execve(*program, o.argv, o.envp);
+    if (errno != ENOENT && errno != ENOTDIR && errno != EACCES) return errno;
+    if (errno == EACCES)
+      error = EACCES;  // one that may not be run says more than one that is not there
+  }
+  return error;
+}
+
+[[noreturn]] void become_command(const Orders& o) {
+  default_signals();
+  if (o.terminal >= 0) {
+    ::setsid();
+    ::ioctl(o.terminal, TIOCSCTTY, 0);
+  } else {
+    ::setpgid(0, 0);
+  }
+  // Where joining is refused, the keeper still holds the tree.
+  if (o.group_join >= 0) [[maybe_unused]]
+    ssize_t joined = ::write(o.group_join, "0", 1);
+
+  const pid_t pid = ::getpid();
+  tell(o.control, {Word::ready, pid}, static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  char go = 0;
+  ssize_t n;
+  while ((n = ::read(o.gate, &go, 1)) < 0 && errno == EINTR) {
+  }
+  if (n != 1) ::_exit(127);
+
+  ::dup2(o.in, 0);
+  ::dup2(o.out, 1);
+  ::dup2(o.err, 2);
+  if (o.cwd && ::chdir(o.cwd) < 0) {
+    tell(o.control, {Word::no_cwd, errno});
+    ::_exit(127);
+  }
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  tell(o.control, {Word::no_exec, try_programs(o)});
+  ::_exit(127);
+}
+
+// ---- the keeper ----
+
+void close_others(const Orders& o) {
+  unsigned next = 0;
+  for (size_t i = 0; i < o.kept_count; ++i) {
+    const auto kept = static_cast<unsigned>(o.kept[i]);
+    if (kept > next) ::syscall(SYS_close_range, next, kept - 1, 0);
+    next = kept + 1;
+  }
+  ::syscall(SYS_close_range, next, UINT_MAX, 0);
+}
+
+// Our own children, unreaped, so their numbers cannot have been given away. Those of the killed
+// become ours and are met the next time.
+void kill_children(const Orders& o, pid_t command) {
+  if (o.group_kill >= 0) [[maybe_unused]]
+    ssize_t n = ::write(o.group_kill, "1", 1);
+  int fd = ::open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    if (command > 0) ::kill(-command, SIGKILL);
+    return;
+  }
+  char bytes[4096];
+  pid_t pid = 0;
+  for (ssize_t n; (n = ::read(fd, bytes, sizeof bytes)) > 0;) {
+    for (ssize_t i = 0; i < n; ++i) {
+      if (bytes[i] >= '0' && bytes[i] <= '9') {
+        pid = pid * 10 + (bytes[i] - '0');
+      } else if (pid > 0) {
+        ::kill(pid, SIGKILL);
+        pid = 0;
+      }
+    }
+  }
+  ::close(fd);
+}
+
+// False when there is no child left.
+bool reap(const Orders& o, pid_t command) {
+  Note end{Word::exited};
+  bool left = true, ended = false;
+  for (;;) {
+    siginfo_t info{};
+    if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG) < 0) {
+      if (errno == EINTR) continue;
+      left = false;
+      break;
+    }
+    if (info.si_pid == 0) break;
+    if (info.si_pid != command) continue;
+    ended = true;
+    end.a = info.si_code;
+    end.b = info.si_status;
+  }
+  end.c = left ? 0 : 1;
+  if (ended) tell(o.control, end);
+  return left;
+}
+
+void discard(int& fd) {
+  char bytes[4096];
+  const ssize_t n = ::read(fd, bytes, sizeof bytes);
+  if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR))) return;
+  ::close(fd);
+  fd = -1;
+}
+
+struct State {
+  bool released = false, killing = false, told_idle = false;
+  int control = -1, children = -1, drain[2] = {-1, -1};
+};
+
+void hear(State& s) {
+  char word = 0;
+  const ssize_t n = ::recv(s.control, &word, 1, MSG_DONTWAIT);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (n <= 0) {
+    if (!s.released) s.killing = true;
+    s.released = true;
+    s.control = -1;
+  } else if (word == kRelease) {
+    s.released = true;
+  } else if (word == kKill) {
+    s.killing = true;
+  }
+}
+
+void wait_for_news(State& s) {
+  const int drain = s.released ? 1 : 0;
+  pollfd fds[4] = {{s.control, POLLIN, 0},
+                   {s.children, POLLIN, 0},
+                   {drain ? s.drain[0] : -1, POLLIN, 0},
+                   {drain ? s.drain[1] : -1, POLLIN, 0}};
+  if (::poll(fds, 4, s.killing ? 10 : 60'000) <= 0) return;
+  if (fds[1].revents) {
+    signalfd_siginfo news[8];
+    [[maybe_unused]] ssize_t n = ::read(s.children, news, sizeof news);
+  }
+  if (fds[0].revents) hear(s);
+  if (fds[2].revents) discard(s.drain[0]);
+  if (fds[3].revents) discard(s.drain[1]);
+}
+
+[[noreturn]] void attend(const Orders& o, pid_t command, int children) {
+  State s{false, false, false, o.control, children, {o.drain_out, o.drain_err}};
+  for (;;) {
+    if (s.killing) kill_children(o, command);
+    if (!reap(o, command)) {
+      if (!s.told_idle) tell(o.control, {Word::idle});
+      s.told_idle = true;
+      if (s.released) break;
+    }
+    wait_for_news(s);
+  }
+  if (o.group_parent >= 0) ::unlinkat(o.group_parent, o.group_name, AT_REMOVEDIR);
+  ::_exit(0);
+}
+
+}  // namespace
+
+void keep(const Orders& o) {
+  ::setsid();
+  ::prctl(PR_SET_NAME, "sandglass-keep");
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  close_others(o);
+  ::signal(SIGCHLD, SIG_DFL);  // ignored, it would hide how the command ended
+  sigset_t child;
+  ::sigemptyset(&child);
+  ::sigaddset(&child, SIGCHLD);
+  const int children = ::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+
+  const pid_t command = ::vfork();
+  if (command == 0) become_command(o);
+  if (command < 0) {
+    tell(o.control, {Word::no_fork, errno});
+    ::_exit(1);
+  }
+  for (int fd : {o.in, o.out, o.err, o.terminal, o.gate, o.group_join}) {
+    if (fd >= 0) ::close(fd);
+  }
+  attend(o, command, children);
+}
+
+}  // namespace sandglass::proc
