@@ -38,15 +38,18 @@ class Value {
   std::string to_json() const;                          // canonical: keys sorted
 
   static Value of(std::string text);
+  static Value of(const char* text);  // without it a literal would become a boolean
   static Value of(bool on);
   static Value of(int64_t n);
   static Value make_map();
+  static Value make_list();
   void set(std::string key, Value value);  // of a map; replaces
 };
 
-// "700ms", "10s", "5m", "1h", "30d": a unit is required. Nanoseconds.
+// "700ms", "10s", "1.5m", "1h", "30d" (also us, ns): a unit is required. Nanoseconds, never negative.
 Result<int64_t> parse_duration(std::string_view text);
-// "10 MB" is 10^7 bytes, "10 MiB" 10 * 2^20; a bare number is bytes.
+// "10 MB" is 10^7 bytes, "10 MiB" 10 * 2^20; a bare number is bytes. Never negative. The error texts
+// of both say what to write, and stand alone: "\"5\" has no unit; write ...".
 Result<int64_t> parse_size(std::string_view text);
 
 }  // namespace sandglass::config

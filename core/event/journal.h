@@ -59,4 +59,12 @@ class Cursor {
 // Reads a journal file of another, perhaps running, process: events after `after`, at most `limit`.
 Result<std::vector<Event>> read_journal(const std::string& file, uint64_t after, size_t limit);
 
+struct JournalSummary {
+  uint64_t events = 0, file_events = 0;
+  int64_t last_ns = 0;  // time of the newest event, 0 where there is none
+  std::string state;    // "to" of the newest EventKind::state event
+};
+// Counts without reading the rows one by one.
+Result<JournalSummary> summarize_journal(const std::string& file);
+
 }  // namespace sandglass

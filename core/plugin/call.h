@@ -12,7 +12,8 @@ struct sg_run;
 
 namespace sandglass::plugin {
 
-// Belongs to the thread that makes the call; cancel() is for any thread. Outlives the plugin's function.
+// Belongs to the thread that makes the call; cancel() is for any thread. Outlives the plugin's
+// function.
 class Call {
  public:
   struct Options {

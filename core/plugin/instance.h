@@ -3,51 +3,32 @@
 
 #include <sandglass/plugin.h>
 
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
 
 #include "base/result.h"
 #include "config/value.h"
+#include "plugin/abi.h"
 #include "plugin/call.h"
 #include "plugin/registry.h"
+#include "plugin/services.h"
 
 namespace sandglass::plugin {
 
-// What floors above lend to an instance, as functions, so that nothing points up. An empty one is a
-// service that is not offered. The process service is always there (core/proc).
-struct HostServices {
-  std::function<void(sg_call*, const sg_event*, uint32_t which, sg_content*)> content;
-  std::function<sg_status(sg_call*, const sg_event*, uint32_t which, sg_out*)> stream;
-  std::function<void(const sg_event*)> retain, release;
-  std::function<sg_status(std::string_view sandbox_id, std::string_view topic, std::string_view json)> emit;
-  std::function<sg_status(std::string_view sandbox_id, std::string_view run_id, std::string_view reason)>
-      end_run;
-  std::function<sg_status(sg_call*, std::string_view sandbox_id, const sg_exec*, sg_io*, sg_exit*)> exec;
-  std::function<sg_status(sg_call*, std::string_view sandbox_id, sg_bytes path, uint64_t offset,
-                          uint64_t max_bytes, sg_out*)>
-      read;
-};
-
-// A copy of a plugin's table, cut or filled with zeros to the size this host knows.
-template <class T>
-T adopt(const void* methods) {
-  T out{};
-  uint32_t size = 0;
-  std::memcpy(&size, methods, sizeof size);
-  std::memcpy(&out, methods, size < sizeof(T) ? size : sizeof(T));
-  out.struct_size = sizeof(T);
-  return out;
-}
-
+// Any thread, except where said. Which functions of a plugin may run at once is the caller's to
+// keep (the tags of plugin.h). Outlived by the Registry that its Type comes from.
 class Instance {
  public:
-  // Checks `with` against the type's schema (errors name file:line:col), then calls create().
-  // `name` is for logs.
+  // Checks `with` (a map, or null) against the type's schema (errors name file:line:col), then
+  // calls create(). A configuration value that create() asked for and could not be read refuses it
+  // too. `name` is for logs.
   static Result<std::shared_ptr<Instance>> create(const Type& type, std::string name,
                                                   const config::Value& with, HostServices services);
-  ~Instance();  // destroy(), unless abandoned
+  // What the plugin's diagnose() says of itself: JSON, or "" when it has nothing to say. Makes no
+  // instance.
+  static Result<std::string> diagnose(const Type& type, const config::Value& with);
+  ~Instance();  // destroy(), unless abandoned; no call is running
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;
 
@@ -65,7 +46,9 @@ class Instance {
   // crosses the boundary is caught and becomes Fault::failed that names the plugin.
   Status call(Call& call, const std::function<sg_status(void* self)>& fn) const;
 
-  // The instance is stuck in a call that does not return: never destroy it.
+  // The instance is stuck in a call that does not return: never destroy it. What the plugin may
+  // still look at (its sg_host, its configuration) stays in memory to the end of the process; the
+  // caller keeps the Call itself alive.
   void abandon();
 
  private:

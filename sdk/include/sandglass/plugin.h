@@ -10,8 +10,9 @@
  *
  *  Size      Every struct starts with struct_size. The side that fills a
  *            struct in sets it to sizeof(that struct) as it was compiled. A
- *            reader treats what lies past struct_size as zero. A null function
- *            slot means "not offered".
+ *            reader treats what lies past struct_size as zero; SG_HAS() asks
+ *            whether a field is there. A null function slot means "not
+ *            offered". Fields named `reserved` are zero.
  *  Growth    Within major 1, fields are only added, and only at the end.
  *            Arrays are arrays of pointers, so elements may grow too. Structs
  *            are never embedded in one another, except sg_str and sg_bytes.
@@ -20,12 +21,15 @@
  *            over as views that stay valid as said next to them.
  *  Text      sg_str is UTF-8 with a length, sg_bytes is bytes with a length.
  *            What the host passes is also followed by a NUL byte; what a
- *            plugin passes need not be. Paths hold anything but NUL.
+ *            plugin passes need not be. An empty one may have null data.
+ *            Paths hold anything but NUL. `const char *` ends with NUL.
  *  Time      *_ns counts nanoseconds: int64_t since 1970 (UTC), uint64_t on
  *            host->now_ns()'s monotonic clock.
  *  Errors    A function that can fail returns a sg_status. On failure it may
- *            describe the cause with host->fail(). Nothing may unwind through
- *            this interface: no exception, no panic, no longjmp.
+ *            describe the cause with host->fail(). A status outside SG_E_* is
+ *            taken as SG_E_FAILED. Nothing may unwind through this interface:
+ *            no exception, no panic, no longjmp.
+ *  Output    stdout belongs to the host. Say things with host->log().
  *  Threads   The host owns every thread that enters a plugin. Each function
  *            carries a tag:
  *              [any]    callable on any thread, by many at once
@@ -52,6 +56,11 @@ extern "C" {
 #define SG_ABI_MINOR 0u
 
 /* Linux. cancel_fd and the other descriptors are POSIX ones. */
+/* Whether *p, a struct of `type` that the other side filled in, reaches as far as `field`:
+   if (SG_HAS(sg_event, event, actor_state)) ... */
+#define SG_HAS(type, p, field) \
+  ((p)->struct_size >= offsetof(type, field) + sizeof(((const type *)0)->field))
+
 #if defined(__GNUC__)
 #define SG_EXPORT __attribute__((visibility("default")))
 #else
@@ -89,7 +98,7 @@ enum {
   SG_E_NO_MEMORY = 12
 };
 
-/* How a failure may be handled; or these into host->fail(). */
+/* How a failure may be handled; or-ed together for host->fail(). */
 enum {
   SG_FAIL_RETRY = 1, /* the same call may succeed later */
   SG_FAIL_QUIET = 2, /* expected; log it under the debug category only */
@@ -100,7 +109,7 @@ enum {
 
 typedef struct sg_config sg_config; /* the YAML below this instance's `with:` */
 
-/* One command an agent runs in a sandbox. */
+/* One command an agent runs in a sandbox. Valid as long as the sg_call it came with. */
 typedef struct sg_run {
   uint32_t struct_size;
   uint32_t flags;
@@ -121,7 +130,8 @@ typedef struct sg_call {
   const sg_run *run;    /* null outside a run */
 } sg_call;
 
-/* Where a plugin writes bytes it gives back. */
+/* Where a plugin writes bytes it gives back, in as many pieces as it likes. A status other than
+   SG_OK (the host has enough, or has no memory) is to be returned at once. */
 typedef struct sg_out {
   uint32_t struct_size;
   uint32_t reserved;
@@ -139,7 +149,8 @@ enum {
   SG_CONFIG_STR, SG_CONFIG_LIST, SG_CONFIG_MAP
 };
 
-/* One per instance. Valid until the instance's destroy() returns. */
+/* One per instance, given to create(): keep the pointer. Valid until the instance's destroy()
+   returns; diagnose() gets one that is valid during that call alone. */
 typedef struct sg_host {
   uint32_t struct_size;
   uint32_t abi_major;
@@ -151,7 +162,9 @@ typedef struct sg_host {
   /* A further service, or null. See the ids below. [any] */
   const void *(*service)(const struct sg_host *host, const char *id);
 
-  /* `category` is a short word, or null for this plugin's own. [any] */
+  /* One entry of the log. Control characters other than newline and tab are escaped, and what
+     is longer than 1 MiB is cut. `category` is a short word, or null for this plugin's own; it
+     decides whether trace and debug lines are shown. [any] */
   void (*log)(const struct sg_host *host, uint32_t level, const char *category, sg_str text);
   /* Lets a caller skip building text nobody reads. [any] */
   uint32_t (*log_enabled)(const struct sg_host *host, uint32_t level, const char *category);
@@ -161,23 +174,30 @@ typedef struct sg_host {
 
   /* Describes why the call is about to fail and returns `status`, so that
      `return host->fail(...)` reads well. `where` names the offending
-     configuration key ("endpoint.url"), or is empty. [call] */
+     configuration key ("endpoint.url"), or is empty: people are shown the
+     file, line and column of it. The last one said in a call counts. [call] */
   sg_status (*fail)(const struct sg_host *host, sg_call *call, sg_status status,
                     uint32_t fail_flags, sg_str where, sg_str text);
 
-  uint32_t (*cancelled)(const struct sg_host *host, const sg_call *call); /* [call] */
-  /* Waits for `fd` (or for nothing, with fd -1) until timeout_ms, the
-     deadline, or cancellation: SG_OK, SG_E_TIMEOUT, SG_E_CANCELLED. [call] */
+  /* 1 once the call is cancelled or its deadline has passed. [call] */
+  uint32_t (*cancelled)(const struct sg_host *host, const sg_call *call);
+  /* Waits for `fd` (or for nothing, with fd -1) until timeout_ms (negative: no limit of its own),
+     the deadline, or cancellation. events is SG_WAIT_*, or-ed. SG_OK: fd is ready or hung up;
+     SG_E_TIMEOUT; SG_E_CANCELLED; SG_E_INVALID: no such descriptor. [call] */
   sg_status (*wait)(const struct sg_host *host, sg_call *call, int32_t fd, uint32_t events,
                     int32_t timeout_ms);
 
-  /* Tells people how far long work is. [call] */
+  /* Tells people how far long work is; total is 0 where it is not known. Cheap: lines are shown
+     once a second at most. [call] */
   void (*progress)(const struct sg_host *host, sg_call *call, uint64_t done, uint64_t total,
                    sg_str what);
 
-  /* Configuration: what YAML says below `with:`. A key is a JSON Pointer
-     ("/retry/max"); a missing one gives the fallback. Text stays valid as long
-     as the instance. [any] */
+  /* Configuration: what YAML says below `with:`, checked against the type's
+     config_schema before create(). A key is a JSON Pointer ("/retry/max"); a
+     missing or null one gives the fallback. So does one of another type, or a
+     duration or size that cannot be read, and then the host refuses the
+     instance after create(), naming file, line and column of the key. The
+     sg_config and every text stay valid as long as the instance. [any] */
   sg_str (*config_json)(const struct sg_host *host, const sg_config *config);
   uint32_t (*config_kind)(const struct sg_host *host, const sg_config *config,
                           const char *pointer); /* SG_CONFIG_* */
@@ -189,11 +209,14 @@ typedef struct sg_host {
                        double fallback);
   uint32_t (*config_bool)(const struct sg_host *host, const sg_config *config, const char *pointer,
                           uint32_t fallback);
+  /* "700ms", "10s", "5m", "1h", "30d": a unit is required. Nanoseconds. [any] */
   int64_t (*config_duration_ns)(const struct sg_host *host, const sg_config *config,
                                 const char *pointer, int64_t fallback);
+  /* Bytes: "10 MB" is 10^7, "10 MiB" is 10 * 2^20, a bare number is bytes. [any] */
   int64_t (*config_size)(const struct sg_host *host, const sg_config *config, const char *pointer,
-                         int64_t fallback); /* bytes; "10 MB" is 10^7 */
-  /* Elements of the list, or keys of the map, at the pointer. [any] */
+                         int64_t fallback);
+  /* Elements of the list, or keys of the map, at the pointer; 0 for anything else. Keys come in
+     the order of the file; past the last, and for a list, the key is empty. [any] */
   size_t (*config_count)(const struct sg_host *host, const sg_config *config, const char *pointer);
   sg_str (*config_key_at)(const struct sg_host *host, const sg_config *config, const char *pointer,
                           size_t index);

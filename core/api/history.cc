@@ -1,0 +1,112 @@
+#include <boost/filesystem.hpp>
+#include <set>
+
+#include "api/definition.h"
+#include "api/patch_stat.h"
+#include "base/text.h"
+#include "event/journal.h"
+
+namespace fs = boost::filesystem;
+
+namespace sandglass::api {
+namespace {
+
+Result<sandbox::InstanceRecord> find(const sandbox::Store& store, const Which& which) {
+  if (!which.sandbox.empty()) return store.find(which.sandbox);
+  boost::system::error_code code;
+  const fs::path here = fs::canonical(which.directory.empty() ? "." : which.directory, code);
+  if (code)
+    return fail(Fault::not_found, "cannot use the directory " + shown(which.directory) + ": " + code.message());
+  return store.latest(here.string());
+}
+
+// A path given by the user: below the workspace, also when it was written as /workspace/x.
+std::string relative(const std::string& root, std::string path) {
+  if (path.compare(0, root.size() + 1, root + "/") == 0) path.erase(0, root.size() + 1);
+  while (path.compare(0, 2, "./") == 0) path.erase(0, 2);
+  while (!path.empty() && path.back() == '/') path.pop_back();
+  return path == "." ? "" : path;
+}
+
+bool wanted(const std::string& path, const std::vector<std::string>& prefixes) {
+  if (prefixes.empty()) return true;
+  for (const std::string& p : prefixes)
+    if (p.empty() || path == p || path.compare(0, p.size() + 1, p + "/") == 0) return true;
+  return false;
+}
+
+Result<std::set<std::string>> touched(const std::string& journal) {
+  std::set<std::string> paths;
+  for (uint64_t after = 0;;) {
+    auto events = read_journal(journal, after, 10'000);
+    if (!events) return tl::unexpected(events.error());
+    if (events->empty()) return paths;
+    after = events->back().seq;
+    for (const Event& event : *events)
+      if (is_file(event.kind)) paths.insert(event.path);
+  }
+}
+
+}  // namespace
+
+Result<Events> events(const Which& which, uint64_t after, size_t limit) {
+  auto store = sandbox::Store::open(which.state_dir);
+  if (!store) return tl::unexpected(store.error());
+  auto record = find(*store, which);
+  if (!record) return tl::unexpected(record.error());
+  Events out;
+  out.origin = {record->id, record->root};
+  out.owned = store->owned(record->id);  // before reading: what it adds then is asked for again
+  auto events = read_journal(store->journal_file(record->id), after, limit);
+  if (!events) return tl::unexpected(events.error());
+  out.events = std::move(*events);
+  return out;
+}
+
+Result<Diff> diff(const DiffRequest& request) {
+  auto store = sandbox::Store::open(request.which.state_dir);
+  if (!store) return tl::unexpected(store.error());
+  auto record = find(*store, request.which);
+  if (!record) return tl::unexpected(record.error());
+  auto content = git::Content::open(record->baseline, record->workspace);
+  if (!content) return tl::unexpected(content.error());
+  auto paths = touched(store->journal_file(record->id));
+  if (!paths) return tl::unexpected(paths.error());
+  std::vector<std::string> prefixes;
+  for (const std::string& path : request.paths) prefixes.push_back(relative(record->root, path));
+  Diff out;
+  out.record = std::move(*record);
+  for (const std::string& path : *paths) {
+    if (!wanted(path, prefixes)) continue;
+    git::Piece piece = (*content)->get(path, git::Which::diff);
+    FilePatch file{stat_of(path, piece), std::move(piece.bytes)};
+    if (file.stat.change != "same") out.files.push_back(std::move(file));
+  }
+  return out;
+}
+
+Result<std::vector<InstanceStatus>> status(const std::string& state_dir, const std::string& sandbox) {
+  auto store = sandbox::Store::open(state_dir);
+  if (!store) return tl::unexpected(store.error());
+  std::vector<InstanceStatus> out;
+  for (sandbox::InstanceRecord& record : store->list()) {
+    if (!sandbox.empty() && record.id != sandbox && record.name != sandbox) continue;
+    InstanceStatus one;
+    one.owned = store->owned(record.id);
+    auto summary = summarize_journal(store->journal_file(record.id));
+    if (!summary) return tl::unexpected(summary.error());
+    one.events = summary->events;
+    one.file_events = summary->file_events;
+    one.last_ns = summary->last_ns;
+    one.state = summary->state;
+    if (!one.owned && one.state != "destroyed" && one.state != "failed") one.state = "left";
+    one.record = std::move(record);
+    out.push_back(std::move(one));
+  }
+  if (out.empty() && !sandbox.empty())
+    return fail(Fault::not_found, "there is no sandbox " + shown(sandbox) + " in " +
+                                      shown(store->directory()) + ": `sandglass status` lists those there are");
+  return out;
+}
+
+}  // namespace sandglass::api

@@ -1,0 +1,142 @@
+// What sandglass can do. Nothing here prints or reads arguments; callbacks name their thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "config/definition.h"
+#include "event/event.h"
+#include "git/content.h"
+#include "plugin/registry.h"
+#include "sandbox/run.h"
+#include "watch/session.h"
+
+namespace sandglass::api {
+
+// ---- run ----------------------------------------------------------------------------------------
+
+struct RunRequest {
+  std::string state_dir;   // "" is the default
+  std::string config;      // "" is the user's or the system's file, where there is one
+  std::string sandbox;     // id of a definition; "" is the built-in one (or the only one of `config`)
+  std::string provider;    // overrides the definition's
+  std::string workspace;   // "" is the definition's, else the current directory
+  std::string thread_id;   // made when empty
+  bool all_of_it = false;  // the home directory or / may be watched
+  bool diff = false;       // the log hook shows patches; events come with their patch
+  std::vector<std::string> env;  // "NAME=value", set inside the sandbox
+  int64_t time_limit_ns = 0;     // of the command; 0 is none
+  sandbox::Exec exec;            // argv, tty, input, size
+};
+
+struct RunReady {
+  std::string sandbox_id, run_id, thread_id, provider, watcher, workspace;
+  git::Baseline baseline;
+  std::vector<std::string> notes;  // sentences: what the user should know before the command runs
+};
+
+struct RunObserver {
+  std::function<void(const RunReady&)> ready;                       // caller's thread, once
+  std::function<void(int stream, std::string_view bytes)> output;   // caller's thread
+  // Events of the run in order, on a thread of their own; `patch` where asked for. May be null.
+  std::function<void(const Origin&, const Event&, const git::Piece* patch)> event;
+};
+
+struct FileStat {
+  std::string path;    // below the workspace
+  std::string change;  // "create", "change", "delete" against the baseline; "same"
+  uint64_t added = 0, removed = 0;
+  git::PieceState state = git::PieceState::here;
+  bool binary = false;
+};
+
+struct RunReport {
+  sandbox::RunResult result;
+  std::vector<FileStat> files;  // touched by the run and different from the baseline
+  bool counted = true;          // false: too many files to count lines of
+  uint64_t added = 0, removed = 0;
+};
+
+// `observer` is called until this returns. Cancelling ends the command's whole tree.
+Result<RunReport> run(const RunRequest& request, sandbox::ExecIo& io, const RunObserver& observer,
+                      sandbox::Cancellation& cancel);
+
+// ---- watch --------------------------------------------------------------------------------------
+
+struct WatchRequest {
+  std::string directory;
+  std::vector<std::string> ignore = {".git", "node_modules"};
+  std::string watcher = "auto";
+  int64_t interval_ns = 700'000'000;
+  bool all_of_it = false;
+};
+
+// A watcher without a run (rule O1). The registry must outlive the session.
+struct Watching {
+  std::unique_ptr<plugin::Registry> registry;
+  std::unique_ptr<watch::Session> session;  // destroyed first
+  std::string directory, watcher;
+};
+Result<Watching> watch(const WatchRequest& request, watch::Sink sink);
+
+// ---- history ------------------------------------------------------------------------------------
+
+struct Which {  // one instance of the state directory
+  std::string state_dir;
+  std::string sandbox;    // instance id; "" is the newest one for `directory`
+  std::string directory;  // "" is the current one
+};
+
+struct Events {
+  Origin origin;
+  bool owned = false;  // a living process still adds to them
+  std::vector<Event> events;
+};
+Result<Events> events(const Which& which, uint64_t after, size_t limit);
+
+struct DiffRequest {
+  Which which;
+  std::vector<std::string> paths;  // below the workspace; empty is all
+};
+struct FilePatch {
+  FileStat stat;
+  std::string patch;
+};
+struct Diff {
+  sandbox::InstanceRecord record;
+  std::vector<FilePatch> files;  // in path order; only what differs or is withheld
+};
+Result<Diff> diff(const DiffRequest& request);
+
+struct InstanceStatus {
+  sandbox::InstanceRecord record;
+  bool owned = false;
+  std::string state;  // of the lifecycle, or "left" when its process died before it was destroyed
+  uint64_t events = 0, file_events = 0;
+  int64_t last_ns = 0;
+};
+Result<std::vector<InstanceStatus>> status(const std::string& state_dir, const std::string& sandbox);
+
+// ---- inspect ------------------------------------------------------------------------------------
+
+struct Check {
+  std::string file;
+  std::vector<std::string> sandboxes;
+  std::vector<std::string> problems;  // empty: usable
+};
+// Reads a configuration, finds the plugins it names and checks each `with:`. Starts nothing.
+Check check(const std::string& file);
+
+std::vector<plugin::Looked> plugins(const std::string& config);
+
+struct Version {
+  std::string sandglass;
+  std::string abi;  // "1.0"
+};
+Version version();
+
+}  // namespace sandglass::api

@@ -1,0 +1,131 @@
+#include <atomic>
+#include <set>
+#include <thread>
+
+#include "api/definition.h"
+#include "api/patch_stat.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/text.h"
+
+namespace sandglass::api {
+namespace {
+
+constexpr size_t kMostCounted = 2'000;  // files whose lines are counted for the summary
+
+// P1a: others in the same directory are no fault, but their edits will be seen here too.
+std::vector<std::string> neighbours(const sandbox::Store& store, const std::string& own,
+                                    const std::string& workspace) {
+  std::vector<std::string> notes;
+  for (const sandbox::InstanceRecord& other : store.list())
+    if (other.id != own && other.workspace == workspace && store.owned(other.id))
+      notes.push_back("sandbox " + other.id + " is running in this directory too: each sees the other's changes");
+  return notes;
+}
+
+// Hands the run's events on, in order, until RUN_END has passed.
+class Follower {
+ public:
+  Follower(sandbox::Sandbox& box, std::string run_id, bool diff, const RunObserver& observer)
+      : box_(box), run_id_(std::move(run_id)), diff_(diff), observer_(observer),
+        cursor_(box.journal().subscribe(box.journal().last_seq())), thread_([this] { follow(); }) {}
+  ~Follower() {
+    if (!thread_.joinable()) return;
+    stop_ = true;
+    cursor_->wake();
+    thread_.join();
+  }
+  void finish() { thread_.join(); }
+
+ private:
+  void follow() {
+    while (!stop_)
+      for (const EventPtr& event : cursor_->next(256, 1'000))
+        if (hand_on(*event)) return;
+  }
+  bool hand_on(const Event& event) {
+    const bool own_end = event.kind == EventKind::run_end && event.run_id == run_id_;
+    if (diff_ && is_file(event.kind) && box_.content()) {
+      const git::Piece patch = box_.content()->get(event.path, git::Which::diff);
+      observer_.event(box_.journal().origin(), event, &patch);
+    } else {
+      observer_.event(box_.journal().origin(), event, nullptr);
+    }
+    return own_end;
+  }
+
+  sandbox::Sandbox& box_;
+  std::string run_id_;
+  bool diff_;
+  const RunObserver& observer_;
+  std::unique_ptr<Cursor> cursor_;
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+std::set<std::string> touched(sandbox::Sandbox& box, const sandbox::RunResult& result) {
+  std::set<std::string> paths;
+  auto cursor = box.journal().subscribe(result.first_seq - 1);
+  while (cursor->position() < result.last_seq) {
+    const auto events = cursor->next(1024, 1'000);
+    if (events.empty()) break;
+    for (const EventPtr& event : events)
+      if (is_file(event->kind)) paths.insert(event->path);
+  }
+  return paths;
+}
+
+void summarize(sandbox::Sandbox& box, RunReport& report) {
+  const std::set<std::string> paths = touched(box, report.result);
+  report.counted = paths.size() <= kMostCounted && box.content();
+  for (const std::string& path : paths) {
+    FileStat stat;
+    stat.path = path;
+    if (report.counted) stat = stat_of(path, box.content()->get(path, git::Which::diff));
+    if (stat.change == "same") continue;
+    report.added += stat.added;
+    report.removed += stat.removed;
+    report.files.push_back(std::move(stat));
+  }
+}
+
+}  // namespace
+
+Result<RunReport> run(const RunRequest& request, sandbox::ExecIo& io, const RunObserver& observer,
+                      sandbox::Cancellation& cancel) {
+  auto store = sandbox::Store::open(request.state_dir);
+  if (!store) return tl::unexpected(store.error());
+  auto chosen = choose(request);
+  if (!chosen) return tl::unexpected(chosen.error());
+  auto box = sandbox::Sandbox::ensure(*chosen->registry, *store,
+                                      {chosen->definition, chosen->workspace}, cancel);
+  if (!box) return tl::unexpected(box.error());
+
+  const sandbox::InstanceRecord& record = (*box)->record();
+  sandbox::RunRequest wanted;
+  wanted.run_id = sandbox::make_run_id();
+  wanted.thread_id = request.thread_id.empty() ? "thread-" + random_hex(8) : request.thread_id;
+  wanted.exec = request.exec;
+  wanted.exec.env = request.env;
+  if (request.time_limit_ns) wanted.exec.deadline_ns = mono_ns() + request.time_limit_ns;
+  observer.ready({record.id, wanted.run_id, wanted.thread_id, record.provider, record.watcher,
+                  record.workspace, record.baseline, neighbours(*store, record.id, record.workspace)});
+
+  std::unique_ptr<Follower> follower;
+  if (observer.event)
+    follower = std::make_unique<Follower>(
+        **box, wanted.run_id, request.diff || chosen->definition.file_events.diff, observer);
+  io.output = observer.output;
+  auto result = sandbox::run(**box, std::move(wanted), io, cancel);
+  if (follower) follower->finish();
+  RunReport report;
+  if (result) {
+    report.result = std::move(*result);
+    summarize(**box, report);
+  }
+  (void)(*box)->destroy();  // logged there; the run itself is over
+  if (!result) return tl::unexpected(result.error());
+  return report;
+}
+
+}  // namespace sandglass::api

@@ -1,0 +1,96 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "api/operations.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/output.h"
+
+namespace sandglass::cli {
+namespace {
+
+int check(const std::string& file, bool json) {
+  const api::Check result = api::check(file);
+  if (json) {
+    JsonWriter w;
+    w.open('{').key("file").value(file).key("usable").value(result.problems.empty());
+    w.key("sandboxes").open('[');
+    for (const std::string& id : result.sandboxes) w.value(id);
+    w.close(']').key("problems").open('[');
+    for (const std::string& problem : result.problems) w.value(problem);
+    w.close(']').close('}');
+    print_line(w.text());
+  } else {
+    for (const std::string& problem : result.problems) say(problem);
+    if (result.problems.empty())
+      print_line(shown(file) + ": usable, " + count_of(result.sandboxes.size(), "sandbox definition"));
+  }
+  return result.problems.empty() ? 0 : kUsage;
+}
+
+int plugin_list(const std::string& config, bool json) {
+  const std::vector<plugin::Looked> all = api::plugins(config);
+  JsonWriter w;
+  w.open('{').key("files").open('[');
+  for (const plugin::Looked& one : all) {
+    if (!json) {
+      print_line((one.loaded ? "loaded   " : "refused  ") + shown(one.file));
+      print_line("         " + one.sentence);
+      continue;
+    }
+    w.open('{').key("file").value(utf8_or_escaped(one.file)).key("loaded").value(one.loaded);
+    w.key("sentence").value(one.sentence).key("plugin").value(one.plugin_id);
+    w.key("version").value(one.plugin_version).key("types").open('[');
+    for (const std::string& type : one.types) w.value(type);
+    w.close(']').close('}');
+  }
+  w.close(']').close('}');
+  if (json) print_line(w.text());
+  if (!json && all.empty()) say("  no plugin files were found: set SANDGLASS_PLUGIN_PATH, or install sandglass");
+  return 0;
+}
+
+}  // namespace
+
+Command add_check(CLI::App& app, Context&) {
+  struct Options {
+    std::string file;
+    bool json = false;
+  };
+  auto o = std::make_shared<Options>();
+  app.add_option("file", o->file, "Configuration file")->required()->type_name("FILE");
+  app.add_flag("--json", o->json, "One object");
+  app.footer("Reads a configuration and says all its mistakes at once, each with its place; starts nothing.\n"
+             "Exit code 0: usable, 2: not.");
+  return [o] { return check(o->file, o->json); };
+}
+
+Command add_plugin(CLI::App& app, Context&) {
+  struct Options {
+    std::string config;
+    bool json = false;
+  };
+  auto o = std::make_shared<Options>();
+  CLI::App* list = app.add_subcommand("list", "Every plugin file looked at, and what became of it");
+  list->add_option("--config", o->config, "Configuration file whose plugins to load too")->type_name("FILE");
+  list->add_flag("--json", o->json, "One object");
+  app.require_subcommand(1);
+  app.footer("Plugins are looked for in the files that the configuration names, in the folders of\n"
+             "SANDGLASS_PLUGIN_PATH, and in lib/sandglass beside the executable's folder.");
+  return [o] { return plugin_list(o->config, o->json); };
+}
+
+Command add_version(CLI::App& app, Context&) {
+  auto json = std::make_shared<bool>(false);
+  app.add_flag("--json", *json, "One object");
+  return [json] {
+    const api::Version v = api::version();
+    JsonWriter w;
+    w.open('{').key("sandglass").value(v.sandglass).key("pluginAbi").value(v.abi).close('}');
+    print_line(*json ? w.text() : "sandglass " + v.sandglass + " (plugin ABI " + v.abi + ")");
+    return 0;
+  };
+}
+
+}  // namespace sandglass::cli

@@ -1,0 +1,66 @@
+#include "plugin/call.h"
+
+#include "base/clock.h"
+#include "plugin/call_state.h"
+
+namespace sandglass::plugin {
+
+bool Call::State::over() const {
+  return is_cancelled || (deadline_ns != 0 && static_cast<uint64_t>(mono_ns()) >= deadline_ns);
+}
+
+Call::Call(Options options) : state_(std::make_unique<State>()) {
+  State& s = *state_;
+  s.options = std::move(options);
+  // Without a descriptor (the process is out of them) host->wait() looks at the flag instead.
+  if (auto made = make_eventfd()) s.cancel = std::move(*made);
+  s.struct_size = sizeof(sg_call);
+  s.cancel_fd = s.cancel.get();
+  s.deadline_ns = static_cast<uint64_t>(s.options.deadline_ns);
+  s.sandbox_id = str(s.options.sandbox_id);
+  s.run = s.options.run;
+}
+
+Call::~Call() = default;
+
+sg_call* Call::abi() {
+  return state_.get();
+}
+
+void Call::cancel() {
+  state_->is_cancelled = true;
+  if (state_->cancel) signal_eventfd(state_->cancel.get());
+}
+
+bool Call::cancelled() const {
+  return state_->is_cancelled;
+}
+
+uint32_t Call::fail_flags() const {
+  return state_->flags;
+}
+
+static std::string sentence(int32_t status, Fault fault) {
+  if (status < SG_E_FAILED || status > SG_E_NO_MEMORY)
+    return "failed with status " + std::to_string(status) + ", which this host does not know";
+  return "failed and gave no reason (" + std::string(name_of(fault)) + ")";
+}
+
+Error Call::error(int32_t status) const {
+  const Fault fault = fault_of(status);
+  if (state_->text.empty()) return {fault, sentence(status, fault)};
+  if (state_->status == status) return {fault, state_->text};
+  return {fault, sentence(status, fault) + "; before that: " + state_->text};
+}
+
+Fault fault_of(sg_status status) {
+  return status >= SG_E_FAILED && status <= SG_E_NO_MEMORY ? static_cast<Fault>(status)
+                                                           : Fault::failed;
+}
+
+sg_status status_of(Fault fault) {
+  const int number = static_cast<int>(fault);
+  return number <= SG_E_NO_MEMORY ? number : SG_E_FAILED;
+}
+
+}  // namespace sandglass::plugin

@@ -1,0 +1,174 @@
+#include "sandbox/provider.h"
+
+#include "base/text.h"
+
+namespace sandglass::sandbox {
+namespace {
+
+sg_str str(const std::string& text) { return {text.c_str(), text.size()}; }
+sg_bytes bytes(const std::string& text) {
+  return {reinterpret_cast<const uint8_t*>(text.c_str()), text.size()};
+}
+
+struct StringOut {
+  sg_out out;
+  std::string text;
+
+  StringOut() : out{sizeof(sg_out), 0, &append} {}
+  static sg_status append(sg_out* self, const void* data, size_t len) {
+    auto* me = reinterpret_cast<StringOut*>(self);
+    if (me->text.size() + len > 64 * 1024) return SG_E_INVALID;  // ids and paths are short
+    me->text.append(static_cast<const char*>(data), len);
+    return SG_OK;
+  }
+};
+
+// sg_io over ExecIo. The plugin's thread is the caller's (tag [call]).
+struct IoBridge {
+  sg_io abi{};
+  ExecIo* io;
+
+  explicit IoBridge(ExecIo& to) : io(&to) {
+    abi.struct_size = sizeof abi;
+    abi.read_fd = to.input_fd;
+    abi.started = &started;
+    abi.write = &write;
+    abi.read = &read;
+  }
+  static IoBridge* of(sg_io* abi) { return reinterpret_cast<IoBridge*>(abi); }
+  static sg_status started(sg_io* abi, const sg_started* what) {
+    if (of(abi)->io->started) of(abi)->io->started(what->pid);
+    return SG_OK;
+  }
+  static sg_status write(sg_io* abi, int32_t stream, const void* data, size_t len) {
+    if (of(abi)->io->output) of(abi)->io->output(stream, {static_cast<const char*>(data), len});
+    return SG_OK;
+  }
+  static sg_status read(sg_io* abi, void* data, size_t room, size_t* len) {
+    const auto& input = of(abi)->io->input;
+    *len = input ? input({static_cast<char*>(data), room}) : 0;
+    return SG_OK;
+  }
+};
+
+}  // namespace
+
+void Cancellation::cancel() {
+  std::lock_guard lock(mutex_);
+  cancelled_ = true;
+  if (call_) call_->cancel();
+}
+
+bool Cancellation::cancelled() const {
+  std::lock_guard lock(mutex_);
+  return cancelled_;
+}
+
+void Cancellation::attach(plugin::Call* call) {
+  std::lock_guard lock(mutex_);
+  call_ = call;
+  if (cancelled_) call->cancel();
+}
+
+void Cancellation::detach() {
+  std::lock_guard lock(mutex_);
+  call_ = nullptr;
+}
+
+Provider::Provider(std::shared_ptr<plugin::Instance> instance)
+    : instance_(std::move(instance)), methods_(instance_->methods<sg_provider>()) {}
+
+Result<std::unique_ptr<Provider>> Provider::open(const plugin::Registry& registry,
+                                                 const config::Use& use) {
+  auto type = registry.find(SG_KIND_PROVIDER, use.name);
+  if (!type) return tl::unexpected(type.error());
+  auto instance = plugin::Instance::create(**type, use.name, use.with, {});
+  if (!instance) return tl::unexpected(instance.error());
+  return std::unique_ptr<Provider>(new Provider(std::move(*instance)));
+}
+
+bool Provider::offers(uint64_t capability) const {
+  return (methods_.capabilities(instance_->self()) & capability) == capability;
+}
+
+Status Provider::call(const std::string& id, int64_t deadline_ns, Cancellation* cancel,
+                      const sg_run* run, const std::function<sg_status(void*, sg_call*)>& fn) {
+  plugin::Call call({id, deadline_ns, run});
+  if (cancel) cancel->attach(&call);
+  Status done = instance_->call(call, [&](void* self) { return fn(self, call.abi()); });
+  if (cancel) cancel->detach();
+  return done;
+}
+
+Status Provider::create(const CreateSpec& what, std::string& id, Cancellation& cancel,
+                        int64_t deadline_ns) {
+  static const std::string owner = "sandglass", none, no_secrets = "{}";
+  sg_sandbox_spec spec{};
+  spec.struct_size = sizeof spec;
+  spec.key = str(what.key);
+  spec.owner = str(owner);
+  spec.root = str(what.root);
+  spec.local_root = str(what.local_root);
+  spec.json = str(what.json);
+  spec.secrets = str(no_secrets);
+  spec.snapshot = str(none);
+  StringOut out;
+  Status done = call("", deadline_ns, &cancel, nullptr, [&](void* self, sg_call* c) {
+    return methods_.create(self, c, &spec, &out.out);
+  });
+  id = out.text;
+  if (done && id.empty())
+    return fail(Fault::failed, "provider " + name() + " made a sandbox without an id");
+  return done;
+}
+
+Status Provider::destroy(const std::string& id, int64_t deadline_ns) {
+  return call(id, deadline_ns, nullptr, nullptr,
+              [&](void* self, sg_call* c) { return methods_.destroy(self, c, str(id)); });
+}
+
+Result<std::string> Provider::local_path(const std::string& id, int64_t deadline_ns) {
+  if (!offers(SG_CAP_LOCAL_PATH) || !methods_.local_path)
+    return fail(Fault::unsupported, "provider " + name() + " does not show its workspace on this machine");
+  StringOut out;
+  Status done = call(id, deadline_ns, nullptr, nullptr, [&](void* self, sg_call* c) {
+    return methods_.local_path(self, c, str(id), &out.out);
+  });
+  if (!done) return tl::unexpected(done.error());
+  return out.text;
+}
+
+Result<ExecExit> Provider::exec(const std::string& id, const Exec& what, ExecIo& io,
+                                Cancellation& cancel, const sg_run* run) {
+  std::vector<sg_bytes> argv, env;
+  for (const std::string& a : what.argv) argv.push_back(bytes(a));
+  for (const std::string& e : what.env) env.push_back(bytes(e));
+  sg_exec exec{};
+  exec.struct_size = sizeof exec;
+  exec.flags = (what.tty ? uint32_t{SG_EXEC_TTY} : 0u) | (what.with_input ? uint32_t{SG_EXEC_STDIN} : 0u);
+  exec.argv = argv.data();
+  exec.argc = argv.size();
+  exec.env = env.data();
+  exec.envc = env.size();
+  exec.cwd = bytes(what.cwd);
+  exec.tag = str(what.tag);
+  exec.rows = what.rows;
+  exec.columns = what.columns;
+  sg_exit ended{};
+  ended.struct_size = sizeof ended;
+  IoBridge bridge(io);
+  Status done = call(id, what.deadline_ns, &cancel, run, [&](void* self, sg_call* c) {
+    return methods_.exec(self, c, str(id), &exec, &bridge.abi, &ended);
+  });
+  if (!done) return tl::unexpected(done.error());
+  return ExecExit{ended.how, ended.value, ended.survivors};
+}
+
+bool Provider::wait_gone(const std::string& id, Cancellation& cancel) {
+  if (!methods_.wait_gone) return false;
+  Status done = call(id, 0, &cancel, nullptr,
+                     [&](void* self, sg_call* c) { return methods_.wait_gone(self, c, str(id)); });
+  return done.has_value() && !cancel.cancelled();
+}
+
+}  // namespace sandglass::sandbox

@@ -1,0 +1,92 @@
+// A provider plugin as the sandbox sees it: the ABI's calls with our types and deadlines.
+#pragma once
+
+#include <sandglass/plugin.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "config/definition.h"
+#include "plugin/instance.h"
+
+namespace sandglass::sandbox {
+
+// Cancels a call from another thread, also one that has not begun yet. Any thread.
+class Cancellation {
+ public:
+  void cancel();
+  bool cancelled() const;
+
+ private:
+  friend class Provider;
+  void attach(plugin::Call* call);
+  void detach();
+  mutable std::mutex mutex_;
+  plugin::Call* call_ = nullptr;
+  bool cancelled_ = false;
+};
+
+struct CreateSpec {
+  std::string key;
+  std::string root;        // inside
+  std::string local_root;  // a directory of this machine to be the workspace, or empty
+  std::string json;        // the definition
+};
+
+struct Exec {
+  std::vector<std::string> argv;
+  std::vector<std::string> env;
+  std::string cwd;  // inside
+  std::string tag;
+  bool tty = false, with_input = false;
+  uint32_t rows = 0, columns = 0;
+  int64_t deadline_ns = 0;
+};
+
+// Called on the thread that called exec().
+struct ExecIo {
+  std::function<void(int stream, std::string_view bytes)> output;
+  std::function<size_t(std::span<char> room)> input;  // 0 is the end
+  int input_fd = -1;                                  // readable when input() will not block
+  std::function<void(int pid)> started;
+};
+
+struct ExecExit {
+  uint32_t how = SG_EXIT_CODE;  // SG_EXIT_*
+  int32_t value = 0;
+  uint32_t survivors = 0;
+};
+
+class Provider {
+ public:
+  static Result<std::unique_ptr<Provider>> open(const plugin::Registry& registry, const config::Use& use);
+
+  const std::string& name() const { return instance_->type().name; }
+  bool offers(uint64_t capability) const;
+
+  // `id` is set as soon as there is something to destroy, also when the result is an error.
+  Status create(const CreateSpec& spec, std::string& id, Cancellation& cancel, int64_t deadline_ns);
+  Status destroy(const std::string& id, int64_t deadline_ns);
+  Result<std::string> local_path(const std::string& id, int64_t deadline_ns);
+  Result<ExecExit> exec(const std::string& id, const Exec& what, ExecIo& io, Cancellation& cancel,
+                        const sg_run* run);
+  // Blocks until the sandbox is gone by itself (true) or the wait was cancelled or is not offered.
+  bool wait_gone(const std::string& id, Cancellation& cancel);
+
+ private:
+  explicit Provider(std::shared_ptr<plugin::Instance> instance);
+  Status call(const std::string& id, int64_t deadline_ns, Cancellation* cancel, const sg_run* run,
+              const std::function<sg_status(void* self, sg_call* call)>& fn);
+
+  std::shared_ptr<plugin::Instance> instance_;
+  sg_provider methods_;
+};
+
+}  // namespace sandglass::sandbox

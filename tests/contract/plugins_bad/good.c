@@ -1,0 +1,3 @@
+/* Nothing is wrong with this one. */
+#define TINY_NAME "good"
+#include "tiny.h"

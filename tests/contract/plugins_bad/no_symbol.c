@@ -1,0 +1,3 @@
+/* A shared object, but no plugin. */
+__attribute__((visibility("default"))) int something_else(void);
+int something_else(void) { return 0; }
