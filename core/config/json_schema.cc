@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <set>
+// Without this it ends the process where it should throw.
+#define VALIJSON_USE_EXCEPTIONS 1
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
 #include <valijson/schema.hpp>
 #include <valijson/schema_parser.hpp>

@@ -10,6 +10,7 @@
 namespace sandglass::config {
 
 static constexpr int kMaxSteps = 32;  // through $ref, allOf, anyOf
+static constexpr size_t kGuessable = 4;  // every shorter word is near to any other
 
 static const Json* member(const Json& schema, const char* key) {
   if (!schema.is_object()) return nullptr;
@@ -213,7 +214,8 @@ bool SchemaWords::form_fault(const Json& schema, const Value& value, std::string
   }
   what = said(value) + " cannot stand here; write " + (words.empty() ? "something else" : words);
   const Json* list = member(schema, "enum");
-  if (!list || value.kind != Kind::string) return true;
+  const bool guessable = value.kind == Kind::string && value.string.size() >= kGuessable;
+  if (!list || !guessable) return true;
   std::vector<std::string> known;
   for (const Json& one : *list)
     if (one.is_string()) known.push_back(one.get<std::string>());

@@ -51,8 +51,8 @@ void Tree::scalar(Value value, size_t anchor) {
 void Tree::open(Kind kind, const Place& place, size_t anchor) {
   spend(1, place);
   check_depth(static_cast<int>(frames_.size()) + 1, place);
-  if (at_key()) throw Stop{problem_at(place, path(), "a key must be text, not a list or a map")};
   Frame frame;
+  frame.branch.height = 1;
   frame.branch.value.kind = kind;
   frame.branch.value.place = place;
   frame.anchor = anchor;

@@ -32,7 +32,7 @@ class Tree {
   std::vector<Problem> take_problems() { return std::move(problems_); }
 
  private:
-  struct Branch {  // a finished value, what it costs and how deep it goes
+  struct Branch {  // a finished value, what it costs, and its levels of lists and maps
     Value value;
     size_t nodes = 1;
     int height = 0;

@@ -1,5 +1,6 @@
-// Every message that a configuration can earn, as a person sees it: tests/golden/config/NAME.yaml gives
-// NAME.expected. SANDGLASS_UPDATE_GOLDEN=1 writes them anew; read the difference before you keep it.
+// Every message that a configuration can earn, as a person sees it: tests/golden/config/NAME.yaml
+// gives NAME.expected. SANDGLASS_UPDATE_GOLDEN=1 writes them anew; read the difference before you
+// keep it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
