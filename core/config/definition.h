@@ -7,14 +7,11 @@
 #include <vector>
 
 #include "base/result.h"
+#include "config/expand.h"
+#include "config/problem.h"
 #include "config/value.h"
 
 namespace sandglass::config {
-
-// A mistake in a file: where it is, the path of keys, what it is, what to write instead.
-struct Problem {
-  std::string text;  // "sandglass.yaml:3:1: sandboxes.repo.provder: unknown key; did you mean \"provider\"?"
-};
 
 struct Use {  // {use: NAME, with: {...}} or just NAME
   std::string name;
@@ -27,7 +24,7 @@ enum class HookPoint { file, file_create, file_change, file_delete, ready, error
 struct HookBinding {
   HookPoint point = HookPoint::file;
   Use use;
-  std::string name;                            // `name:`, or the type's name
+  std::string name;  // `name:`, or the type's name
   int64_t timeout_ns = 10'000'000'000;
 };
 
@@ -39,8 +36,8 @@ struct PluginFile {
 
 struct FileEvents {
   bool enabled = true;
-  bool required = true;   // without a watcher the sandbox fails
-  bool diff = false;      // one sandbox.file.diff per event on the stream
+  bool required = true;  // without a watcher the sandbox fails
+  bool diff = false;     // one sandbox.file.diff per event on the stream
   std::string watcher = "auto";
   Value watcher_with;
   int64_t interval_ns = 700'000'000;
@@ -48,20 +45,21 @@ struct FileEvents {
 };
 
 struct Definition {
-  std::string id;          // empty: the built-in default
-  Use provider;            // default: local
-  std::string workspace;   // directory of this machine; absolute, or empty: decided by the command
+  std::string id;         // empty: the built-in default
+  Use provider;           // default: local
+  std::string workspace;  // directory of this machine; absolute, or empty: decided by the command
   std::string root = "/workspace";
   FileEvents file_events;
   std::vector<HookBinding> hooks;
   Place place;
-  std::string json;        // canonical, without secrets; for keys and for providers
+  std::string json;  // canonical: id, provider, workspace; for keys and for providers. Hooks and
+                     // watching are not in it: they may change while a box lives
 };
 
 struct Configuration {
   std::vector<PluginFile> plugins;
   std::map<std::string, Definition> sandboxes;
-  std::vector<std::string> debug;   // categories; "all"
+  std::vector<std::string> debug;  // categories; "all"
 };
 
 struct Loaded {
@@ -69,9 +67,10 @@ struct Loaded {
   std::vector<Problem> problems;  // not empty: unusable
 };
 
-// Reads a file and everything it includes. Never looks into a workspace (rule D7): callers pass only
-// --config or the folders of default_files(). `environment` answers ${NAME} (null: not set).
-using Environment = const char* (*)(const char* name);
+// Reads a file and everything it includes. Never looks into a workspace (rule D7): callers pass
+// only
+// --config or the folders of default_files(). `environment` answers ${NAME} (null: not set). Places
+// name files as they were given; paths in them are relative to the file they stand in.
 Loaded load(const std::string& file, Environment environment);
 Loaded load_text(std::string_view yaml, const std::string& name, Environment environment);
 

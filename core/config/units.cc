@@ -39,6 +39,7 @@ struct Amount {
   int64_t whole = 0;
   int64_t fraction = 0, scale = 1;  // fraction / scale, below one
   std::string_view unit;
+  bool huge = false;  // more digits than 64 bits hold
 };
 
 bool digit(char c) {
@@ -48,7 +49,8 @@ bool digit(char c) {
 // "1.5 GB": digits, at most nine after a point, then whatever stands for the unit.
 bool split(std::string_view text, Amount& out) {
   auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), out.whole);
-  if (text.empty() || !digit(text[0]) || error != std::errc()) return false;
+  if (text.empty() || !digit(text[0])) return false;
+  out.huge = error == std::errc::result_out_of_range;
   text.remove_prefix(static_cast<size_t>(stop - text.data()));
   if (text.size() > 1 && text[0] == '.' && digit(text[1])) {
     text.remove_prefix(1);
@@ -67,7 +69,7 @@ bool split(std::string_view text, Amount& out) {
 bool multiply(const Amount& amount, int64_t factor, int64_t& out) {
   __extension__ using Wide = __int128;
   const Wide part = Wide{amount.fraction} * factor;
-  if (part % amount.scale != 0) return false;
+  if (amount.huge || part % amount.scale != 0) return false;
   const Wide total = Wide{amount.whole} * factor + part / amount.scale;
   if (total > std::numeric_limits<int64_t>::max()) return false;
   out = static_cast<int64_t>(total);

@@ -28,14 +28,15 @@ class Value {
   int64_t integer = 0;
   double number = 0;
   std::string string;   // a string's text; for other scalars the text as it was written
-  bool quoted = false;  // the scalar was quoted in YAML
+  bool quoted = false;  // the scalar was quoted in YAML, or a block of text
+  std::string written;  // the text before ${NAME} was filled in; empty: nothing was
   Place place;
   std::vector<Value> list;
   std::vector<std::pair<Value, Value>> map;  // in file order; keys are strings
 
-  const Value* find(std::string_view key) const;        // of a map, or null
+  const Value* find(std::string_view key) const;            // of a map, or null
   const Value* at_pointer(std::string_view pointer) const;  // JSON Pointer, "" is this
-  std::string to_json() const;                          // canonical: keys sorted
+  std::string to_json() const;                              // canonical: keys sorted
 
   static Value of(std::string text);
   static Value of(const char* text);  // without it a literal would become a boolean
@@ -46,10 +47,11 @@ class Value {
   void set(std::string key, Value value);  // of a map; replaces
 };
 
-// "700ms", "10s", "1.5m", "1h", "30d" (also us, ns): a unit is required. Nanoseconds, never negative.
+// "700ms", "10s", "1.5m", "1h", "30d" (also us, ns): a unit is required. Nanoseconds, never
+// negative.
 Result<int64_t> parse_duration(std::string_view text);
-// "10 MB" is 10^7 bytes, "10 MiB" 10 * 2^20; a bare number is bytes. Never negative. The error texts
-// of both say what to write, and stand alone: "\"5\" has no unit; write ...".
+// "10 MB" is 10^7 bytes, "10 MiB" 10 * 2^20; a bare number is bytes. Never negative. The error
+// texts of both say what to write, and stand alone: "\"5\" has no unit; write ...".
 Result<int64_t> parse_size(std::string_view text);
 
 }  // namespace sandglass::config
