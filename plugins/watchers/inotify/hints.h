@@ -1,0 +1,40 @@
+// The hints of one batch, kept flat until they are handed to the host. One thread.
+#pragma once
+
+#include <sandglass/plugin.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace inotify_watcher {
+
+class Hints {
+ public:
+  void stamp(uint64_t seen_ns) { seen_ns_ = seen_ns; }
+  // `name` below `dir` (both may be empty). Folded into the last hint where that names the same.
+  void add(uint32_t kind, uint32_t flags, std::string_view dir, std::string_view name);
+  // From now on only `LOST` counts for this batch.
+  void lose_all();
+  bool empty() const { return list_.empty(); }
+  // Hands over what there is and begins anew.
+  sg_status send(sg_watch_sink* sink);
+
+ private:
+  struct Item {
+    uint32_t kind, flags;
+    size_t at, size;
+  };
+  std::string_view path(const Item& item) const {
+    return std::string_view(paths_).substr(item.at, item.size);
+  }
+
+  uint64_t seen_ns_ = 0;
+  std::string paths_;
+  std::vector<Item> list_;
+  std::vector<sg_hint> hints_;
+  std::vector<const sg_hint*> pointers_;
+};
+
+}  // namespace inotify_watcher
