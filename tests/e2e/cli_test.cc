@@ -63,7 +63,9 @@ TEST(Cli, RunJson_Stream_IsStrictAgUi) {  // S1, S2, S4
   for (size_t i = 1; i + 1 < ran.lines.size(); i++) {
     EXPECT_EQ(ran.lines[i].at("type"), "CUSTOM");
     if (ran.lines[i].at("name") == "sandbox.output") output += ran.lines[i].at("value").at("text").get<std::string>();
-    if (ran.lines[i].at("name") == "sandbox.file") EXPECT_EQ(ran.lines[i + 1].at("name"), "sandbox.file.diff");
+    if (ran.lines[i].at("name") == "sandbox.file") {
+      EXPECT_EQ(ran.lines[i + 1].at("name"), "sandbox.file.diff");
+    }
   }
   EXPECT_EQ(output, "\xe2\x82\xac\n");  // E1: a character split across reads stays whole
   ASSERT_EQ(ran.files.size(), 1u);

@@ -64,7 +64,7 @@ TEST(Config, NamedSandbox_HeldElsewhere_IsAClearError) {  // P1a
   product.dir().write("c.yaml", yaml("    provider: local\n"));
   const std::string run = std::string(SANDGLASS) + " --state-dir " + product.state() + " run --config ../c.yaml -- ";
   const Output done = shell(run + "sh -c 'touch started; while [ ! -e over ]; do sleep 0.05; done' 2>/dev/null &\n"
-                            "while [ ! -e started ]; do sleep 0.05; done\n" + run + "true; echo $?; touch over; wait", product.workspace());
+                            "while [ ! -e started ]; do sleep 0.05; done\n" + run + "true || echo $?; touch over; wait", product.workspace());
   EXPECT_THAT(done.out, HasSubstr("125"));
   EXPECT_THAT(done.err, HasSubstr("busy: sandbox t is in use"));
 }

@@ -112,7 +112,7 @@ TEST(Watching, C5_WritesOfAnyTool_AreSeen) {  // C5
 
 TEST(Watching, StrangeNames_ArriveExactly) {  // W9, J25, J26
   Product product;
-  const Ran ran = product.run(R"(printf x > "$(printf 'new\nline')"; printf x > "$(printf 'bad\377')"; printf x > 'z,7 "q"'; printf x > -dash)");
+  const Ran ran = product.run(R"sh(printf x > "$(printf 'new\nline')"; printf x > "$(printf 'bad\377')"; printf x > 'z,7 "q"'; printf x > -dash)sh");
   std::set<std::string> seen;
   for (const Seen& one : ran.files)
     if (one.type == "create") seen.insert(one.path);
@@ -124,7 +124,9 @@ TEST(Watching, TenThousandFiles_FlatOut_NoneIsLost) {  // W5, J19
   const Ran ran = product.run("python3 -c \"\nfor i in range(10000): open('f%d' % i, 'w').write('x')\"");
   std::set<std::string> created;
   for (const Seen& seen : ran.files)
-    if (seen.type == "create") EXPECT_TRUE(created.insert(seen.path).second);
+    if (seen.type == "create") {
+      EXPECT_TRUE(created.insert(seen.path).second);
+    }
   EXPECT_EQ(created.size(), 10'000u);
 }
 
