@@ -1,23 +1,37 @@
+// The keeper program. One thread, no heap beyond its orders, no library but libc.
 #include "proc/keeper.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <iterator>
 
 namespace sandglass::proc {
 namespace {
+
+struct Job : Orders {
+  const char** program_list;  // ended by null, as the next two
+  char** argv;
+  char** envp;
+  const char* cwd;
+  const char* group_name;
+};
 
 void tell(int control, Note note, int pidfd = -1) {
   iovec iov{&note, sizeof note};
@@ -46,9 +60,9 @@ void default_signals() {
   for (int signo = 1; signo <= SIGRTMAX; ++signo) ::sigaction(signo, &plain, nullptr);
 }
 
-int try_programs(const Orders& o) {
+int try_programs(const Job& o) {
   int error = ENOENT;
-  for (const char* const* program = o.programs; *program; ++program) {
+  for (const char* const* program = o.program_list; *program; ++program) {
     ::execve(*program, o.argv, o.envp);
     if (errno != ENOENT && errno != ENOTDIR && errno != EACCES) return errno;
     if (errno == EACCES)
@@ -57,7 +71,7 @@ int try_programs(const Orders& o) {
   return error;
 }
 
-[[noreturn]] void become_command(const Orders& o) {
+[[noreturn]] void become_command(const Job& o) {
   default_signals();
   if (o.terminal >= 0) {
     ::setsid();
@@ -80,7 +94,7 @@ int try_programs(const Orders& o) {
   ::dup2(o.in, 0);
   ::dup2(o.out, 1);
   ::dup2(o.err, 2);
-  if (o.cwd && ::chdir(o.cwd) < 0) {
+  if (*o.cwd && ::chdir(o.cwd) < 0) {
     tell(o.control, {Word::no_cwd, errno});
     ::_exit(127);
   }
@@ -93,19 +107,25 @@ int try_programs(const Orders& o) {
 
 // ---- the keeper ----
 
-void close_others(const Orders& o) {
+// All but those of the orders, which the command shall not get either.
+void close_others(const Job& o) {
+  int kept[kOrderedDescriptors];
+  std::memcpy(kept, static_cast<const Orders*>(&o), sizeof kept);
+  std::sort(std::begin(kept), std::end(kept));
   unsigned next = 0;
-  for (size_t i = 0; i < o.kept_count; ++i) {
-    const auto kept = static_cast<unsigned>(o.kept[i]);
-    if (kept > next) ::syscall(SYS_close_range, next, kept - 1, 0);
-    next = kept + 1;
+  for (const int fd : kept) {
+    if (fd < 0) continue;
+    const auto number = static_cast<unsigned>(fd);
+    if (number > next) ::syscall(SYS_close_range, next, number - 1, 0);
+    ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+    next = number + 1;
   }
   ::syscall(SYS_close_range, next, UINT_MAX, 0);
 }
 
 // Our own children, unreaped, so their numbers cannot have been given away. Those of the killed
 // become ours and are met the next time.
-void kill_children(const Orders& o, pid_t command) {
+void kill_children(const Job& o, pid_t command) {
   if (o.group_kill >= 0) [[maybe_unused]]
     ssize_t n = ::write(o.group_kill, "1", 1);
   int fd = ::open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
@@ -129,7 +149,7 @@ void kill_children(const Orders& o, pid_t command) {
 }
 
 // False when there is no child left.
-bool reap(const Orders& o, pid_t command) {
+bool reap(const Job& o, pid_t command) {
   Note end{Word::exited};
   bool left = true, ended = false;
   for (;;) {
@@ -194,7 +214,7 @@ void wait_for_news(State& s) {
   if (fds[3].revents) discard(s.drain[1]);
 }
 
-[[noreturn]] void attend(const Orders& o, pid_t command, int children) {
+[[noreturn]] void attend(const Job& o, pid_t command, int children) {
   State s{false, false, false, o.control, children, {o.drain_out, o.drain_err}};
   for (;;) {
     if (s.killing) kill_children(o, command);
@@ -209,9 +229,7 @@ void wait_for_news(State& s) {
   ::_exit(0);
 }
 
-}  // namespace
-
-void keep(const Orders& o) {
+[[noreturn]] void keep(const Job& o) {
   ::setsid();
   ::prctl(PR_SET_NAME, "sandglass-keep");
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -234,4 +252,47 @@ void keep(const Orders& o) {
   attend(o, command, children);
 }
 
+// The next text of the orders; ends the keeper when there is none.
+char* take(char*& at, char* end) {
+  char* text = at;
+  auto* nul = static_cast<char*>(std::memchr(at, 0, static_cast<size_t>(end - at)));
+  if (!nul) ::_exit(2);
+  at = nul + 1;
+  return text;
+}
+
+template <class T>
+T* take_list(uint32_t count, char*& at, char* end) {
+  auto* list = static_cast<T*>(std::calloc(size_t{count} + 1, sizeof(T)));
+  if (!list) ::_exit(2);
+  for (uint32_t i = 0; i < count; ++i) list[i] = take(at, end);
+  return list;
+}
+
+Job read_job(int fd) {
+  struct stat st;
+  if (::fstat(fd, &st) < 0 || static_cast<size_t>(st.st_size) < sizeof(Orders)) ::_exit(2);
+  const auto size = static_cast<size_t>(st.st_size);
+  void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+  if (memory == MAP_FAILED) ::_exit(2);
+  char* at = static_cast<char*>(memory);
+  char* end = at + size;
+  Job job{};
+  std::memcpy(static_cast<Orders*>(&job), at, sizeof(Orders));
+  at += sizeof(Orders);
+  job.program_list = take_list<const char*>(job.programs, at, end);
+  job.argv = take_list<char*>(job.words, at, end);
+  job.envp = take_list<char*>(job.variables, at, end);
+  job.cwd = take(at, end);
+  job.group_name = take(at, end);
+  return job;
+}
+
+}  // namespace
 }  // namespace sandglass::proc
+
+// Started with every signal blocked, so that it never acts on one.
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  sandglass::proc::keep(sandglass::proc::read_job(std::atoi(argv[1])));
+}

@@ -11,10 +11,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <string_view>
 #include <unordered_set>
 
 #include "base/text.h"
+#include "proc/image.h"
 #include "proc/keeper.h"
 
 namespace sandglass::proc {
@@ -70,13 +72,6 @@ Status check(const Spawn& what) {
     }
   }
   return {};
-}
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> out;
-  for (std::string& text : texts) out.push_back(text.data());
-  out.push_back(nullptr);
-  return out;
 }
 
 // ---- descriptors ----
@@ -179,7 +174,12 @@ Status open_all(const Spawn& what, Child& child, ChildEnds& ends) {
   return ok;
 }
 
-void fill_descriptors(Orders& o, const Child& child, const ChildEnds& ends) {
+// ---- the keeper ----
+
+std::string orders_of(const Spawn& what, const Child& child, const ChildEnds& ends) {
+  const std::vector<std::string> env = environment(what);
+  const std::vector<std::string> tries = programs(what.argv[0], env);
+  Orders o;
   o.control = ends.control.get();
   o.gate = ends.gate.get();
   o.in = ends.in.get();
@@ -192,26 +192,64 @@ void fill_descriptors(Orders& o, const Child& child, const ChildEnds& ends) {
     o.group_join = child.group.join_fd();
     o.group_kill = child.group.kill_fd();
     o.group_parent = child.group.parent_fd();
-    o.group_name = child.group.name().c_str();
   }
-  for (int fd : {o.control, o.gate, o.in, o.out, o.err, o.terminal, o.drain_out, o.drain_err,
-                 o.group_join, o.group_kill, o.group_parent}) {
-    if (fd >= 0) o.kept[o.kept_count++] = fd;
+  o.programs = static_cast<uint32_t>(tries.size());
+  o.words = static_cast<uint32_t>(what.argv.size());
+  o.variables = static_cast<uint32_t>(env.size());
+  std::string out(reinterpret_cast<const char*>(&o), sizeof o);
+  for (const auto* list : {&tries, &what.argv, &env}) {
+    for (const std::string& text : *list) out.append(text).append(1, '\0');
   }
-  std::sort(o.kept, o.kept + o.kept_count);
+  return out.append(what.cwd).append(1, '\0').append(child.group.name()).append(1, '\0');
 }
 
-// No handler of the host may run in the keeper: signals are blocked before it is there.
-pid_t fork_keeper(const Orders& orders) {
+// Between vfork and exec: the host's memory is shared, nothing but system calls may happen.
+[[noreturn]] void become_keeper(int image, const Orders& orders, int orders_fd, char* const* argv) {
+  int fds[kOrderedDescriptors];
+  std::memcpy(fds, &orders, sizeof fds);
+  for (const int fd : fds) {
+    if (fd >= 0) ::fcntl(fd, F_SETFD, 0);
+  }
+  ::fcntl(orders_fd, F_SETFD, 0);
+  char* const no_environment[] = {nullptr};
+  ::syscall(SYS_execveat, image, "", argv, no_environment, AT_EMPTY_PATH);
+  const Note note{Word::no_fork, errno};
+  ::send(orders.control, &note, sizeof note, MSG_NOSIGNAL);
+  ::_exit(127);
+}
+
+// No handler of the host may run in the child: signals are blocked before it is there, and stay so
+// in the keeper.
+pid_t start_keeper(int image, const std::string& text, int orders_fd) {
+  Orders orders;
+  std::memcpy(&orders, text.data(), sizeof orders);
+  std::string name = "sandglass-keep", number = std::to_string(orders_fd);
+  char* argv[] = {name.data(), number.data(), nullptr};
   sigset_t all, before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  const pid_t pid = ::fork();
-  if (pid == 0) keep(orders);
+  const pid_t pid = ::vfork();
+  if (pid == 0) become_keeper(image, orders, orders_fd, argv);
   const int error = errno;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   errno = error;
   return pid;
+}
+
+Status start(const Spawn& what, Child& child, const ChildEnds& ends) {
+  const auto image = keeper_image();
+  if (!image) return tl::unexpected(image.error());
+  const std::string text = orders_of(what, child, ends);
+  auto orders = memory_file(text);
+  if (!orders) return tl::unexpected(orders.error());
+  if (Status ok = lift(*orders); !ok) return ok;
+  child.keeper_pid = start_keeper(*image, text, orders->get());
+  if (child.keeper_pid < 0) {
+    return fail_errno(errno, "cannot start a process for " + shown(what.argv[0]));
+  }
+  child.keeper = Fd(static_cast<int>(::syscall(SYS_pidfd_open, child.keeper_pid, 0)));
+  if (!child.keeper) return fail_errno(errno, "cannot watch the process of " + shown(what.argv[0]));
+  return {};
 }
 
 }  // namespace
@@ -222,27 +260,9 @@ Result<Child> spawn(const Spawn& what) {
   ChildEnds ends;
   if (Status ok = open_all(what, child, ends); !ok) return tl::unexpected(ok.error());
   child.group = Group::make();
-
-  std::vector<std::string> words = what.argv, env = environment(what);
-  std::vector<std::string> paths = programs(what.argv[0], env);
-  const std::vector<char*> argv = pointers(words), envp = pointers(env), tries = pointers(paths);
-  Orders orders;
-  orders.argv = argv.data();
-  orders.envp = envp.data();
-  orders.programs = tries.data();
-  orders.cwd = what.cwd.empty() ? nullptr : what.cwd.c_str();
-  fill_descriptors(orders, child, ends);
-
-  child.keeper_pid = fork_keeper(orders);
-  if (child.keeper_pid < 0) {
-    const int error = errno;
+  if (Status ok = start(what, child, ends); !ok) {
     child.group.remove();
-    return fail_errno(error, "cannot start a process for " + shown(what.argv[0]));
-  }
-  child.keeper = Fd(static_cast<int>(::syscall(SYS_pidfd_open, child.keeper_pid, 0)));
-  if (!child.keeper) {
-    const int error = errno;
-    return fail_errno(error, "cannot watch the process of " + shown(what.argv[0]));
+    return tl::unexpected(ok.error());
   }
   return child;
 }

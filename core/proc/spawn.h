@@ -1,4 +1,4 @@
-// Starts a keeper with its command waiting at the gate. Everything the child needs is made here,
+// Starts a keeper with its command waiting at the gate. Everything the two need is made here,
 // before the fork.
 #pragma once
 
