@@ -1,8 +1,8 @@
 // The session baseline and the accessors before(), after(), diff() against it.
 //
 // The workspace is hostile: no git program is run, no configuration or hook of the workspace is
-// obeyed, no lock is taken, nothing below `.git` is written. Only the object database is opened,
-// through libgit2's pack and loose backends (rules B1, B4 to B7, rows T1 to T17).
+// obeyed, no lock is taken, nothing below `.git` is written. Only the object database is read, by
+// ourselves, every object proven by its id (rules B1, B4 to B7, rows T1 to T17).
 #pragma once
 
 #include <cstdint>
@@ -17,22 +17,35 @@ namespace sandglass::git {
 
 enum class BaselineKind { none, no_commit, commit, unsupported };
 
+// A `.gitignore` on the way from the repository's root down to the workspace, as read at ready.
+struct IgnoreAbove {
+  std::string directory;  // below the repository's root, "" is the root
+  std::vector<std::string> lines;
+  bool operator==(const IgnoreAbove&) const = default;
+};
+
 // What is remembered of the workspace at the first ready. Plain data, stored with the instance.
 struct Baseline {
   BaselineKind kind = BaselineKind::none;
-  std::string commit;      // hex
-  std::string branch;      // "main", or empty when detached; for people
-  std::string objects;     // the object directory on this machine
-  std::string prefix;      // workspace below the repository's root: "" or "sub/dir"
-  std::string note;        // one sentence where something is odd (unsupported format, ...)
-  std::vector<std::string> ignore_lines;  // info/exclude and the user's ignore file, as read at ready
+  std::string commit;                   // hex
+  std::string branch;                   // "main", or empty when detached; for people
+  std::string objects;                  // the object directory on this machine
+  std::vector<std::string> alternates;  // further object directories it borrows from
+  std::string prefix;                   // workspace below the repository's root: "" or "sub/dir"
+  std::string note;  // one sentence where something is odd (unsupported format, ...)
+  // Patterns of the user's ignore file, then of info/exclude, as read at ready: the last match
+  // wins.
+  std::vector<std::string> ignore_lines;
+  std::vector<IgnoreAbove> ignore_files;
+
+  bool operator==(const Baseline&) const = default;
 
   std::string to_json() const;
   static Result<Baseline> from_json(std::string_view json);
 };
 
-// Looks at the workspace directory (and above it) and records HEAD's commit. Never fails for what it
-// finds in the workspace: that gives kind none or unsupported with a note.
+// Looks at the workspace directory (and above it) and records HEAD's commit. Never fails for what
+// it finds in the workspace: that gives kind none or unsupported with a note.
 Baseline pin_baseline(const std::string& workspace);
 
 enum class Which : uint32_t { before = 0, after = 1, diff = 2 };  // SG_BEFORE...
@@ -69,14 +82,20 @@ struct Piece {
 
 struct ContentOptions {
   uint64_t size_cap = 10'000'000;  // bytes of one file; beyond it T15
+  bool binary_full = false;        // T14: binary patches that `git apply` takes
 };
 
 // Answers for one workspace. Safe from any thread; calls run in parallel. Paths are bytes below the
-// workspace root. Never fails: a fault is logged under `errors` and gives an empty piece that says so;
-// expected empties are logged under the debug category `sandbox`.
+// workspace root. Never fails: a fault is logged under `errors` and gives an empty piece that says
+// so; expected empties are logged under the debug category `sandbox`.
+//
+// A diff() names the file by its path below the workspace, also where the repository's root is
+// above it: as `git diff --relative` does. Its mode is the file's now, or the baseline's when
+// deleted.
 class Content {
  public:
-  static Result<std::unique_ptr<Content>> open(const Baseline& baseline, const std::string& workspace,
+  static Result<std::unique_ptr<Content>> open(const Baseline& baseline,
+                                               const std::string& workspace,
                                                ContentOptions options = {});
   virtual ~Content() = default;
   virtual Piece get(std::string_view path, Which which) = 0;

@@ -1,0 +1,15 @@
+// The hunks of a text patch, as `git diff` prints them: three lines of context, Myers, indent
+// heuristic, the line of the enclosing function after the second @@.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace sandglass::git {
+
+// Empty when the texts are the same. Any thread.
+Result<std::string> make_hunks(std::string_view before, std::string_view after);
+
+}  // namespace sandglass::git

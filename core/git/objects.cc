@@ -1,0 +1,156 @@
+#include "git/objects.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "git/place.h"
+#include "git/zstream.h"
+
+namespace sandglass::git {
+
+namespace {
+
+constexpr size_t kMaxPacks = 512;  // two descriptors each
+
+std::optional<ObjectType> type_named(std::string_view name) {
+  if (name == "blob") return ObjectType::blob;
+  if (name == "tree") return ObjectType::tree;
+  if (name == "commit") return ObjectType::commit;
+  if (name == "tag") return ObjectType::tag;
+  return std::nullopt;
+}
+
+// A loose object is one zlib stream: "blob 12", a zero byte, the content.
+Result<Object> read_loose(int fd, uint64_t limit) {
+  static const auto broken = [] { return fail(Fault::corrupt, "damaged loose object"); };
+  ZStream stream(fd, 0);
+  std::string head;
+  for (char c = 1;;) {
+    Result<size_t> got = stream.read(&c, 1);
+    if (!got) return tl::unexpected(got.error());
+    if (*got == 0 || head.size() > 32) return broken();
+    if (c == '\0') break;
+    head += c;
+  }
+  const size_t space = head.find(' ');
+  const std::optional<ObjectType> type = type_named(std::string_view(head).substr(0, space));
+  if (!type || space == std::string::npos) return broken();
+  Object out;
+  out.type = *type;
+  const char* end = head.data() + head.size();
+  auto [at, error] = std::from_chars(head.data() + space + 1, end, out.full_size);
+  if (error != std::errc() || at != end) return broken();
+  if (out.full_size > limit) return out;
+  Result<std::string> bytes = stream.read_exactly(out.full_size);
+  if (!bytes) return tl::unexpected(bytes.error());
+  out.bytes = std::move(*bytes);
+  return out;
+}
+
+Result<Object> find_loose(const Root& root, const Oid& id, uint64_t limit) {
+  const std::string name = to_hex(id).insert(2, "/");
+  Fd fd(root.try_open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY));
+  if (!fd) return fail(Fault::not_found, "no such object");
+  struct stat st;
+  if (::fstat(fd.get(), &st) < 0 || !S_ISREG(st.st_mode))
+    return fail(Fault::corrupt, "a loose object is not a file");
+  return read_loose(fd.get(), limit);
+}
+
+bool proven(const Object& object, const Oid& id) {
+  return !object.whole() || object_id(object.type, object.bytes) == id;
+}
+
+std::vector<std::string> pack_names(const Root& root) {
+  std::vector<std::string> out;
+  Fd fd(root.try_open("pack", O_RDONLY | O_DIRECTORY));
+  DIR* dir = fd ? ::fdopendir(fd.get()) : nullptr;
+  if (!dir) return out;
+  fd.release();
+  while (const dirent* entry = ::readdir(dir)) {
+    const std::string_view name = entry->d_name;
+    if (name.starts_with("pack-") && name.ends_with(".idx"))
+      out.push_back("pack/" + std::string(name.substr(0, name.size() - 4)));
+  }
+  ::closedir(dir);
+  return out;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Objects>> Objects::open(const std::vector<std::string>& directories) {
+  auto out = std::make_unique<Objects>();
+  Error first{Fault::invalid, "no object directory"};
+  for (const std::string& path : directories) {
+    Result<Root> root = open_exact(path);
+    if (root)
+      out->directories_.push_back({std::move(*root), {}});
+    else if (&path == &directories.front())
+      first = root.error();
+  }
+  if (out->directories_.empty()) return tl::unexpected(first);
+  out->look_for_packs();
+  return out;
+}
+
+std::shared_ptr<const Objects::Packs> Objects::packs() {
+  std::lock_guard lock(mutex_);
+  return packs_;
+}
+
+// True when there are packs that were not there before. Packs that are gone stay open.
+bool Objects::look_for_packs() {
+  std::lock_guard lock(mutex_);
+  Packs found = *packs_;
+  for (Directory& directory : directories_) {
+    for (std::string& name : pack_names(directory.root)) {
+      if (found.size() >= kMaxPacks) break;
+      auto& known = directory.names;
+      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+      Result<Pack> pack = Pack::open(directory.root, name);
+      if (pack)
+        found.push_back(std::make_shared<const Pack>(std::move(*pack)));
+      else
+        log::debug("sandbox", "pack left out: " + shown(name) + ": " + pack.error().text);
+      known.push_back(std::move(name));
+    }
+  }
+  const bool grown = found.size() > packs_->size();
+  if (grown) packs_ = std::make_shared<Packs>(std::move(found));
+  return grown;
+}
+
+Result<Object> Objects::find(const Oid& id, uint64_t limit) {
+  Error last{Fault::not_found, "object " + to_hex(id) + " is not in the object database"};
+  const auto settled = [&](Result<Object>& got) {
+    if (got && proven(*got, id)) return true;
+    if (!got && got.error().fault == Fault::not_found) return false;
+    last = {Fault::corrupt, "object " + to_hex(id) + " cannot be read: " +
+                                (got ? "its content has another id" : got.error().text)};
+    return false;
+  };
+  for (const auto& pack : *packs()) {
+    const std::optional<uint64_t> offset = pack->find(id);
+    if (!offset) continue;
+    Result<Object> got = pack->read(*offset, limit);
+    if (settled(got)) return got;
+  }
+  for (const Directory& directory : directories_) {
+    Result<Object> got = find_loose(directory.root, id, limit);
+    if (settled(got)) return got;
+  }
+  return tl::unexpected(last);
+}
+
+Result<Object> Objects::read(const Oid& id, uint64_t limit) {
+  Result<Object> got = find(id, limit);
+  if (!got && look_for_packs()) got = find(id, limit);
+  return got;
+}
+
+}  // namespace sandglass::git

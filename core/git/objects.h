@@ -1,0 +1,44 @@
+// The object database: loose objects and packs of one object directory and its alternates, read by
+// ourselves. Nothing of the repository's configuration is looked at, no lock is taken, nothing is
+// written. Every object's id is proven before it is handed out, so whoever changes these files can
+// take content away but never pass off another.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/below.h"
+#include "git/pack.h"
+
+namespace sandglass::git {
+
+// Any thread; reads run in parallel, the lock only guards the list of packs.
+class Objects {
+ public:
+  // Absolute paths, the repository's own first. A symbolic link on the way is refused. One that
+  // cannot be opened is left out, all of them is an error.
+  static Result<std::unique_ptr<Objects>> open(const std::vector<std::string>& directories);
+
+  // Fault::not_found when it is nowhere, Fault::corrupt when what is there is not it. An object
+  // larger than `limit` bytes comes without bytes and unproven, its size as the file claims it.
+  Result<Object> read(const Oid& id, uint64_t limit);
+
+ private:
+  struct Directory {
+    Root root;
+    std::vector<std::string> names;  // of packs tried so far, also those that did not open
+  };
+  using Packs = std::vector<std::shared_ptr<const Pack>>;
+
+  Result<Object> find(const Oid& id, uint64_t limit);
+  std::shared_ptr<const Packs> packs();
+  bool look_for_packs();
+
+  std::mutex mutex_;
+  std::vector<Directory> directories_;
+  std::shared_ptr<const Packs> packs_ = std::make_shared<Packs>();
+};
+
+}  // namespace sandglass::git

@@ -1,0 +1,107 @@
+#include "git/snapshot.h"
+
+#include <algorithm>
+
+namespace sandglass::git {
+
+namespace {
+
+constexpr uint64_t kMaxTree = 64u << 20;
+constexpr size_t kTreesHeld = 32u << 20;
+
+uint32_t canonical(uint32_t mode) {
+  switch (mode & 0170000) {
+    case 0100000:
+      return mode & 0100 ? kExecutable : kRegular;
+    case 0120000:
+      return kLink;
+    case 0040000:
+      return kDirectory;
+    default:
+      return kSubmodule;
+  }
+}
+
+}  // namespace
+
+std::optional<TreeEntry> find_in_tree(std::string_view tree, std::string_view name) {
+  TreeEntry out;
+  while (!tree.empty()) {  // "100644 name", a zero byte, 20 bytes of id
+    const size_t space = tree.find(' ');
+    const size_t zero = tree.find('\0', space == std::string_view::npos ? 0 : space);
+    if (zero == std::string_view::npos || tree.size() - zero - 1 < out.id.size())
+      return std::nullopt;
+    if (tree.substr(space + 1, zero - space - 1) == name) {
+      for (char c : tree.substr(0, space))
+        out.mode = out.mode << 3 | (static_cast<unsigned>(c) & 7);
+      out.mode = canonical(out.mode);
+      std::copy_n(tree.begin() + zero + 1, out.id.size(), out.id.begin());
+      return out;
+    }
+    tree.remove_prefix(zero + 1 + out.id.size());
+  }
+  return std::nullopt;
+}
+
+Result<Object> Snapshot::read(const Oid& id, ObjectType type, uint64_t limit) {
+  Result<Object> got = objects_->read(id, limit);
+  if (got && got->whole() && got->type != type)
+    return fail(Fault::corrupt, "object " + to_hex(id) + " is of an unexpected type");
+  return got;
+}
+
+Result<Object> Snapshot::blob(const Oid& id, uint64_t limit) {
+  return read(id, ObjectType::blob, limit);
+}
+
+Result<Oid> Snapshot::root() {
+  {
+    std::lock_guard lock(mutex_);
+    if (root_) return *root_;
+  }
+  static constexpr std::string_view kWord = "tree ";
+  Result<Object> commit = read(commit_, ObjectType::commit, kMaxTree);
+  if (!commit) return tl::unexpected(commit.error());
+  const std::string_view text = commit->bytes;
+  const std::optional<Oid> id =
+      text.starts_with(kWord) ? parse_oid(text.substr(kWord.size(), 40)) : std::nullopt;
+  if (!id) return fail(Fault::corrupt, "commit " + to_hex(commit_) + " names no tree");
+  std::lock_guard lock(mutex_);
+  root_ = *id;
+  return *id;
+}
+
+Result<Snapshot::Tree> Snapshot::tree(const Oid& id) {
+  {
+    std::lock_guard lock(mutex_);
+    if (const auto found = trees_.find(id); found != trees_.end()) return found->second;
+  }
+  Result<Object> object = read(id, ObjectType::tree, kMaxTree);
+  if (!object) return tl::unexpected(object.error());
+  if (!object->whole()) return fail(Fault::corrupt, "tree " + to_hex(id) + " is too large");
+  Tree out = std::make_shared<const std::string>(std::move(object->bytes));
+  std::lock_guard lock(mutex_);
+  if (held_ + out->size() > kTreesHeld) {
+    trees_.clear();
+    held_ = 0;
+  }
+  if (trees_.emplace(id, out).second) held_ += out->size();
+  return out;
+}
+
+Result<std::optional<TreeEntry>> Snapshot::find(std::string_view path) {
+  Result<Oid> at = root();
+  if (!at) return tl::unexpected(at.error());
+  for (Oid id = *at;;) {
+    const Result<Tree> here = tree(id);
+    if (!here) return tl::unexpected(here.error());
+    const size_t slash = path.find('/');
+    const std::optional<TreeEntry> entry = find_in_tree(**here, path.substr(0, slash));
+    if (!entry || slash == std::string_view::npos || entry->mode == kSubmodule) return entry;
+    if (entry->mode != kDirectory) return std::optional<TreeEntry>();
+    path.remove_prefix(slash + 1);
+    id = entry->id;
+  }
+}
+
+}  // namespace sandglass::git

@@ -1,0 +1,51 @@
+// The tree of the baseline commit: what a path was.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "git/objects.h"
+
+namespace sandglass::git {
+
+constexpr uint32_t kRegular = 0100644, kExecutable = 0100755, kLink = 0120000;
+constexpr uint32_t kDirectory = 0040000, kSubmodule = 0160000;
+
+struct TreeEntry {
+  uint32_t mode = 0;  // one of the five above
+  Oid id{};
+};
+
+// Looks one name up in the raw bytes of a tree object. Nothing when it is not there.
+std::optional<TreeEntry> find_in_tree(std::string_view tree, std::string_view name);
+
+// Any thread. Trees are remembered up to a bound; blobs are not.
+class Snapshot {
+ public:
+  Snapshot(std::unique_ptr<Objects> objects, Oid commit)
+      : objects_(std::move(objects)), commit_(commit) {}
+
+  // `path` is below the repository's root. Nothing when the baseline has no such path; a path
+  // inside a submodule gives the submodule's entry.
+  Result<std::optional<TreeEntry>> find(std::string_view path);
+  Result<Object> blob(const Oid& id, uint64_t limit);
+
+ private:
+  using Tree = std::shared_ptr<const std::string>;
+  Result<Oid> root();
+  Result<Tree> tree(const Oid& id);
+  Result<Object> read(const Oid& id, ObjectType type, uint64_t limit);
+
+  std::unique_ptr<Objects> objects_;
+  const Oid commit_;
+  std::mutex mutex_;
+  std::optional<Oid> root_;
+  std::map<Oid, Tree> trees_;
+  size_t held_ = 0;  // bytes in trees_
+};
+
+}  // namespace sandglass::git

@@ -1,0 +1,87 @@
+#include "git/zstream.h"
+
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <stdexcept>
+
+namespace sandglass::git {
+
+struct ZStream::State {
+  int fd;
+  uint64_t offset;
+  bool ended = false;
+  z_stream z{};
+  std::array<unsigned char, 8192> in;
+};
+
+ZStream::ZStream(int fd, uint64_t offset) : state_(std::make_unique<State>()) {
+  state_->fd = fd;
+  state_->offset = offset;
+  if (inflateInit(&state_->z) != Z_OK) throw std::bad_alloc();
+}
+
+ZStream::~ZStream() {
+  inflateEnd(&state_->z);
+}
+
+Status ZStream::refill() {
+  State& s = *state_;
+  ssize_t n;
+  do n = ::pread(s.fd, s.in.data(), s.in.size(), static_cast<off_t>(s.offset));
+  while (n < 0 && errno == EINTR);
+  if (n < 0) return fail_errno(errno, "cannot read compressed data");
+  if (n == 0) return fail(Fault::corrupt, "compressed data ends too early");
+  s.offset += static_cast<uint64_t>(n);
+  s.z.next_in = s.in.data();
+  s.z.avail_in = static_cast<uInt>(n);
+  return {};
+}
+
+Result<size_t> ZStream::read(char* to, size_t size) {
+  State& s = *state_;
+  size_t have = 0;
+  while (have < size && !s.ended) {
+    if (s.z.avail_in == 0)
+      if (Status filled = refill(); !filled) return tl::unexpected(filled.error());
+    const size_t room = std::min<size_t>(size - have, UINT_MAX);
+    s.z.next_out = reinterpret_cast<Bytef*>(to + have);
+    s.z.avail_out = static_cast<uInt>(room);
+    const int code = inflate(&s.z, Z_NO_FLUSH);
+    have += room - s.z.avail_out;
+    if (code == Z_STREAM_END)
+      s.ended = true;
+    else if (code != Z_OK && code != Z_BUF_ERROR)
+      return fail(Fault::corrupt, "compressed data is damaged");
+  }
+  return have;
+}
+
+Result<std::string> ZStream::read_exactly(size_t size) {
+  std::string out(size, '\0');
+  Result<size_t> got = read(out.data(), size);
+  if (!got) return tl::unexpected(got.error());
+  char more;
+  Result<size_t> rest = *got == size ? read(&more, 1) : Result<size_t>(0);
+  if (!rest) return tl::unexpected(rest.error());
+  if (*got != size || *rest != 0)
+    return fail(Fault::corrupt, "compressed data has another size than it says");
+  return out;
+}
+
+std::string deflate_all(std::string_view bytes) {
+  uLongf size = compressBound(bytes.size());
+  std::string out(size, '\0');
+  if (compress2(reinterpret_cast<Bytef*>(out.data()), &size,
+                reinterpret_cast<const Bytef*>(bytes.data()), bytes.size(),
+                Z_DEFAULT_COMPRESSION) != Z_OK)
+    throw std::bad_alloc();
+  out.resize(size);
+  return out;
+}
+
+}  // namespace sandglass::git
