@@ -1,5 +1,7 @@
 #include "config/json_words.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <regex>
 #include <set>

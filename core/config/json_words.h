@@ -2,7 +2,7 @@
 // Included by json_schema.cc and json_words.cc only.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <utility>
 #include <vector>
