@@ -11,10 +11,10 @@
 namespace sandglass::config {
 
 static std::string damaged(std::string text, std::mt19937& random) {
-  static constexpr std::string_view kBytes(
+  static constexpr char kText[] =
       " \t\n\r:-[]{},&*!|>'\"%@`#?~$\\\0\xff\xc3\xa9"
-      "aT1<.",
-      40);
+      "aT1<.";
+  constexpr std::string_view kBytes(kText, sizeof kText - 1);
   auto below = [&](size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random); };
   const size_t count = 1 + below(4);
   for (size_t i = 0; i < count && !text.empty(); i++) {
