@@ -102,6 +102,9 @@ Result<Chosen> choose(const RunRequest& request) {
   if (!configuration) return tl::unexpected(configuration.error());
   auto definition = pick(*configuration, request);
   if (!definition) return tl::unexpected(definition.error());
+  std::vector<std::string> debug = request.debug;
+  debug.insert(debug.end(), configuration->debug.begin(), configuration->debug.end());
+  log::show_categories(debug);
   Chosen chosen;
   chosen.definition = std::move(*definition);
   if (!request.provider.empty()) {

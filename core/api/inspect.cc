@@ -4,6 +4,7 @@
 
 #include "api/definition.h"
 #include "config/json_schema.h"
+#include "config/schema.h"
 
 namespace sandglass::api {
 namespace {
@@ -61,6 +62,8 @@ std::vector<plugin::Looked> plugins(const std::string& config) {
   if (auto configuration = load_configuration(config)) files = plugin_files(*configuration);
   return plugin::Registry(std::move(files)).looked();
 }
+
+std::string schema() { return config::json_schema(); }
 
 Version version() {
   return {SANDGLASS_VERSION, std::to_string(SG_ABI_MAJOR) + "." + std::to_string(SG_ABI_MINOR)};

@@ -28,6 +28,7 @@ struct RunRequest {
   std::string thread_id;   // made when empty
   bool all_of_it = false;  // the home directory or / may be watched
   bool diff = false;       // the log hook shows patches; events come with their patch
+  std::vector<std::string> debug;  // categories to log besides those of the configuration
   std::vector<std::string> env;  // "NAME=value", set inside the sandbox
   int64_t time_limit_ns = 0;     // of the command; 0 is none
   sandbox::Exec exec;            // argv, tty, input, size
@@ -132,6 +133,9 @@ struct Check {
 Check check(const std::string& file);
 
 std::vector<plugin::Looked> plugins(const std::string& config);
+
+// The JSON Schema of a configuration file, for editors.
+std::string schema();
 
 struct Version {
   std::string sandglass;

@@ -27,6 +27,7 @@ Command add_diff(CLI::App& app, Context& context);
 Command add_status(CLI::App& app, Context& context);
 Command add_check(CLI::App& app, Context& context);
 Command add_plugin(CLI::App& app, Context& context);
+Command add_schema(CLI::App& app, Context& context);
 Command add_version(CLI::App& app, Context& context);
 
 }  // namespace sandglass::cli

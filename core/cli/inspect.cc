@@ -81,6 +81,13 @@ Command add_plugin(CLI::App& app, Context&) {
   return [o] { return plugin_list(o->config, o->json); };
 }
 
+Command add_schema(CLI::App& app, Context&) {
+  app.footer("Prints the JSON Schema of configuration files. An editor completes and checks with it:\n"
+             "sandglass schema > sandglass.schema.json, and as the file's first line\n"
+             "# yaml-language-server: $schema=sandglass.schema.json");
+  return [] { return print_line(api::schema()) ? 0 : 1; };
+}
+
 Command add_version(CLI::App& app, Context&) {
   auto json = std::make_shared<bool>(false);
   app.add_flag("--json", *json, "One object");

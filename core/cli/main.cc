@@ -23,6 +23,7 @@ constexpr Row kCommands[] = {
     {"status", "List sandboxes and their state", cli::add_status},
     {"check", "Check a configuration file", cli::add_check},
     {"plugin", "Look at plugins", cli::add_plugin},
+    {"schema", "Print the JSON Schema of configuration files", cli::add_schema},
     {"version", "Print the version", cli::add_version},
 };
 

@@ -192,6 +192,7 @@ int run(Options& o, Context& context) {
     return kOurFault;
   }
   o.request.state_dir = context.state_dir;
+  o.request.debug = context.debug;
   o.request.exec.argv = context.rest;
   o.request.exec.with_input = true;
   o.request.exec.tty = !o.json && is_terminal(0) && is_terminal(1);

@@ -158,7 +158,7 @@ TEST(Cli, Terminal_CommandOwnsIt_SummaryComesAtTheEnd) {
 
 TEST(Cli, Help_OfEveryCommand_ExplainsIt) {
   Product product;
-  for (const char* command : {"run", "watch", "events", "diff", "status", "check", "plugin", "version"}) {
+  for (const char* command : {"run", "watch", "events", "diff", "status", "check", "plugin", "schema", "version"}) {
     const Output done = product.sandglass({command, "--help"}).run();
     EXPECT_EQ(done.code, 0) << command;
     EXPECT_GT(done.out.size(), 100u) << command;
