@@ -13,23 +13,29 @@
 
 namespace sandglass {
 
-// before(), after() or diff() of a file event.
+// before(), after() or diff() of a file event. Called on handler threads, by several at once. What
+// it captures must stay valid until a call it has begun returns, also on a thread that was left
+// behind: hold it by shared_ptr.
 using ContentSource =
     std::function<git::Piece(const Event& event, git::Which which, bool for_export)>;
 
 struct Handler {
-  std::string name;                 // for logs: the binding's name or "log"
+  std::string name;  // for logs: the binding's name or "log"
   std::shared_ptr<plugin::Instance> instance;
-  // In YAML order. An event that matches several is delivered once for each, onFile before the typed.
-  std::vector<uint64_t> masks;      // of 1 << EventKind
-  int64_t time_limit_ns = 10'000'000'000;
+  // In YAML order. An event that matches several is delivered once for each, onFile before the
+  // typed.
+  std::vector<uint64_t> masks;             // of 1 << EventKind
+  int64_t time_limit_ns = 10'000'000'000;  // of one call, an event or a batch of up to 64
 };
 
 struct DrainReport {
-  uint64_t undelivered = 0;         // events that some handler had not got at the deadline
-  std::vector<std::string> late;    // those handlers' names
+  uint64_t undelivered = 0;  // events that some handler asked for and had not got at the deadline
+  std::vector<std::string> late;  // those handlers' names
 };
 
+// A call that overstays is cancelled; if it does not return within a further second, its thread and
+// instance are left behind for good, and the handler gets no more events. The journal must outlive
+// the dispatcher; one thread at a time may use it.
 class Dispatcher {
  public:
   // Handlers see events after the journal's present end. `content` is called on handler threads.
@@ -45,7 +51,11 @@ class Dispatcher {
 };
 
 // The HostServices a hook instance needs (content, stream, retain, release, emit), to be put into
-// plugin::Instance::create. It works only for events that a Dispatcher is delivering.
+// plugin::Instance::create. It works for events that a Dispatcher delivers, and for those a plugin
+// keeps. All content that the events of one handler hold is bounded by 32 MiB: beyond it content()
+// says SG_CONTENT_TOO_LARGE, and stream() still serves. emit() takes topics that do not begin with
+// "sandbox." and up to 64 KiB of JSON; while the journal is backlogged it says SG_E_BUSY. The
+// services may outlive the journal.
 plugin::HostServices event_services(Journal& journal);
 
 }  // namespace sandglass

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sandglass {
@@ -23,7 +24,9 @@ enum class EventKind : uint32_t {
   state = 10,  // a lifecycle transition; json: {"from","event","to"}
 };
 
-constexpr bool is_file(EventKind kind) { return kind <= EventKind::file_delete; }
+constexpr bool is_file(EventKind kind) {
+  return kind <= EventKind::file_delete;
+}
 // "create", "change", "delete", "ready", ...
 std::string_view name_of(EventKind kind);
 
@@ -34,13 +37,20 @@ enum EventFlag : uint32_t {  // SG_EVF_*
 };
 
 // Who did it, and how sure that is (SG_ACTOR_*).
-enum class ActorKind : uint32_t { unknown = 0, run = 1, hook = 2, host = 3, outside = 4, unattributed = 5 };
+enum class ActorKind : uint32_t {
+  unknown = 0,
+  run = 1,
+  hook = 2,
+  host = 3,
+  outside = 4,
+  unattributed = 5
+};
 std::string_view name_of(ActorKind kind);
 
 struct Actor {
   ActorKind kind = ActorKind::unknown;
-  int32_t pid = 0;       // on this machine, or 0
-  std::string command;   // of the writer, or empty
+  int32_t pid = 0;      // on this machine, or 0
+  std::string command;  // of the writer, or empty
 };
 
 struct Event {
@@ -52,7 +62,8 @@ struct Event {
   std::string run_id;
   std::string path;   // bytes, below the workspace root; file events only
   std::string topic;  // "sandbox.file", "sandbox.ready", ...
-  std::string json;   // details of lifecycle and custom events, or empty
+  std::string json;   // details of lifecycle and custom events, or empty; of a file event that is
+                      // unattributed: the array of candidate run ids
   Actor actor;
 };
 using EventPtr = std::shared_ptr<const Event>;
@@ -63,7 +74,7 @@ struct Origin {
   std::string root = "/workspace";  // the workspace inside the sandbox
 };
 
-// "/workspace/src/a.c" (rule E2), bytes.
+// "/workspace/src/a.c" (rule E2), bytes; the root itself for an event without a path.
 std::string absolute_path(const Origin& origin, const Event& event);
 
 }  // namespace sandglass

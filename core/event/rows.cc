@@ -1,11 +1,19 @@
 #include "event/rows.h"
 
-#include <sqlite3.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <iterator>
+
+#include "base/fd.h"
 #include "base/text.h"
 
 namespace sandglass::rows {
 namespace {
+
+constexpr size_t kReadBytes = 64 << 20;
 
 // Step i brings a file from version i to i + 1. Never change one that was released: append.
 constexpr const char* kMigrations[] = {
@@ -16,6 +24,57 @@ constexpr const char* kMigrations[] = {
     "PRAGMA user_version = 1;",
 };
 static_assert(std::size(kMigrations) == kSchema);
+
+// Pages in the write-ahead log before they are moved into the file: 16 MB, seldom enough not to be
+// felt by who waits for an event.
+constexpr const char* kSettings[] = {"PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL",
+                                     "PRAGMA wal_autocheckpoint = 4000"};
+
+tl::unexpected<Error> unusable(const std::string& file, const Error& error) {
+  std::string text = "cannot use the journal " + shown(file) + ": " + error.text;
+  if (error.fault == Fault::corrupt)
+    text += ". Move the file away to start a new one; `sqlite3 FILE .recover` may save its rows";
+  return fail(error.fault, std::move(text));
+}
+
+// Made by us first: SQLite would follow the umask. An existing file is not opened here: closing it
+// would drop the locks of every connection this process has to it.
+Status make_private(const std::string& file) {
+  const Fd made(::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (made) return {};
+  if (errno != EEXIST) return fail_errno(errno, "cannot make the journal " + shown(file));
+  struct stat st {};
+  if (::lstat(file.c_str(), &st) != 0)
+    return fail_errno(errno, "cannot look at the journal " + shown(file));
+  if (!S_ISREG(st.st_mode))
+    return fail(Fault::denied, "the journal " + shown(file) +
+                                   " is not a regular file: remove what lies there, or choose "
+                                   "another state directory");
+  if ((st.st_mode & 0777) != 0600 && ::chmod(file.c_str(), 0600) != 0)
+    return fail_errno(errno, "cannot make the journal " + shown(file) + " private");
+  return {};
+}
+
+Result<int64_t> known_version(sqlite::Database& db, const std::string& file) {
+  auto version = db.integer("PRAGMA user_version");
+  if (!version) return unusable(file, version.error());
+  if (*version >= 0 && *version <= kSchema) return version;
+  return fail(Fault::invalid, "the journal " + shown(file) + " has schema " +
+                                  std::to_string(*version) + ", this sandglass knows " +
+                                  std::to_string(kSchema) + ": use the newer sandglass to read it");
+}
+
+Status migrate(sqlite::Database& db, int64_t from) {
+  for (int64_t version = from; version < kSchema; version++) {
+    Status done = db.run("BEGIN IMMEDIATE");
+    if (done) done = db.run(kMigrations[version]);
+    if (done) done = db.run("COMMIT");
+    if (done) continue;
+    (void)db.run("ROLLBACK");
+    return done;
+  }
+  return {};
+}
 
 Event event_of(sqlite::Statement& row) {
   Event e;
@@ -33,71 +92,125 @@ Event event_of(sqlite::Statement& row) {
   return e;
 }
 
+size_t size_of(const Event& e) {
+  return e.run_id.size() + e.path.size() + e.topic.size() + e.json.size() + e.actor.command.size();
+}
+
+int64_t clamped(uint64_t n) {
+  return static_cast<int64_t>(std::min<uint64_t>(n, INT64_MAX));
+}
+
 }  // namespace
 
-Result<int64_t> integer(sqlite::Database& db, const char* sql) {
-  auto statement = db.prepare(sql);
-  if (!statement) return tl::unexpected(statement.error());
-  if (statement->step() != SQLITE_ROW) return fail(Fault::failed, db.message());
-  return statement->integer(0);
+Result<Writer> Writer::open(const std::string& file) {
+  if (Status made = make_private(file); !made) return tl::unexpected(made.error());
+  auto db = sqlite::Database::open(file, sqlite::Database::Mode::create);
+  if (!db) return tl::unexpected(db.error());
+  auto version = known_version(*db, file);
+  if (!version) return tl::unexpected(version.error());
+  for (const char* sql : kSettings)
+    if (Status done = db->run(sql); !done) return unusable(file, done.error());
+  if (Status ready = migrate(*db, *version); !ready) return unusable(file, ready.error());
+  auto last = db->integer("SELECT coalesce(max(seq), 0) FROM events");
+  if (!last) return unusable(file, last.error());
+  Writer out(std::move(*db), static_cast<uint64_t>(*last));
+  if (Status ready = out.prepare(); !ready) return unusable(file, ready.error());
+  return out;
 }
 
-Status check_schema(sqlite::Database& db, const std::string& file) {
-  auto version = integer(db, "PRAGMA user_version");
-  if (!version) return tl::unexpected(version.error());
-  if (*version <= kSchema) return {};
-  return fail(Fault::invalid, "the journal " + shown(file) + " has schema " + std::to_string(*version) +
-                                  ", this sandglass knows " + std::to_string(kSchema) +
-                                  ": use the newer sandglass to read it");
-}
-
-Status prepare(sqlite::Database& db, const std::string& file) {
-  if (Status known = check_schema(db, file); !known) return known;
-  auto version = integer(db, "PRAGMA user_version");
-  if (!version) return tl::unexpected(version.error());
-  for (int64_t v = *version; v < kSchema; v++) {
-    if (Status begun = db.run("BEGIN IMMEDIATE"); !begun) return begun;
-    if (Status step = db.run(kMigrations[v]); !step) return step;
-    if (Status done = db.run("COMMIT"); !done) return done;
-  }
+Status Writer::prepare() {
+  auto begin = db_.prepare("BEGIN IMMEDIATE");
+  if (!begin) return tl::unexpected(begin.error());
+  auto insert = db_.prepare("INSERT INTO events VALUES(?,?,?,?,?,?,?,?,?,?,?)");
+  if (!insert) return tl::unexpected(insert.error());
+  auto commit = db_.prepare("COMMIT");
+  if (!commit) return tl::unexpected(commit.error());
+  begin_ = std::move(*begin);
+  insert_ = std::move(*insert);
+  commit_ = std::move(*commit);
   return {};
 }
 
-Result<sqlite::Statement> insert_statement(sqlite::Database& db) {
-  return db.prepare("INSERT INTO events VALUES(?,?,?,?,?,?,?,?,?,?,?)");
-}
-
-int insert(sqlite::Statement& s, const Event& e) {
-  s.bind(1, static_cast<int64_t>(e.seq));
-  s.bind(2, e.time_ns);
-  s.bind(3, static_cast<int64_t>(e.kind));
-  s.bind(4, e.flags);
-  s.bind_text(5, e.run_id);
-  s.bind_blob(6, e.path);
-  s.bind_text(7, e.topic);
-  s.bind_text(8, e.json);
-  s.bind(9, static_cast<int64_t>(e.actor.kind));
-  s.bind(10, e.actor.pid);
-  s.bind_text(11, e.actor.command);
-  const int code = s.step();
-  s.reset();
+int Writer::insert(const Event& e) {
+  insert_.bind(1, static_cast<int64_t>(e.seq));
+  insert_.bind(2, e.time_ns);
+  insert_.bind(3, static_cast<int64_t>(e.kind));
+  insert_.bind(4, e.flags);
+  insert_.bind_text(5, e.run_id);
+  insert_.bind_blob(6, e.path);
+  insert_.bind_text(7, e.topic);
+  insert_.bind_text(8, e.json);
+  insert_.bind(9, static_cast<int64_t>(e.actor.kind));
+  insert_.bind(10, e.actor.pid);
+  insert_.bind_text(11, e.actor.command);
+  const int code = insert_.step();
+  insert_.reset();
   return code;
 }
 
-Result<sqlite::Statement> select_statement(sqlite::Database& db) {
-  return db.prepare(
-      "SELECT seq,time_ns,kind,flags,run,path,topic,json,actor,actor_pid,actor_command"
-      " FROM events WHERE seq > ? ORDER BY seq LIMIT ?");
+Status Writer::insert_all(std::span<const EventPtr> events) {
+  const int begun = begin_.step();
+  begin_.reset();
+  if (begun != sqlite::kDone) return tl::unexpected(db_.error());
+  for (const EventPtr& event : events)
+    if (event->seq > last_ && insert(*event) != sqlite::kDone) return tl::unexpected(db_.error());
+  const int done = commit_.step();
+  commit_.reset();
+  if (done != sqlite::kDone) return tl::unexpected(db_.error());
+  return {};
 }
 
-Result<std::vector<Event>> select(sqlite::Statement& statement, uint64_t after, size_t limit) {
+// A commit that reported an error may have happened.
+Status Writer::recover() {
+  auto stored = db_.integer("SELECT coalesce(max(seq), 0) FROM events");
+  if (!stored) return tl::unexpected(stored.error());
+  last_ = static_cast<uint64_t>(*stored);
+  unsure_ = false;
+  return {};
+}
+
+Status Writer::write(std::span<const EventPtr> events) {
+  if (events.empty()) return {};
+  if (unsure_)
+    if (Status known = recover(); !known) return known;
+  Status done = insert_all(events);
+  if (done) {
+    last_ = events.back()->seq;
+    return done;
+  }
+  unsure_ = true;
+  (void)db_.run("ROLLBACK");  // fails where SQLite has rolled back by itself
+  return done;
+}
+
+Result<Reader> Reader::open(const std::string& file) {
+  auto db = sqlite::Database::open(file, sqlite::Database::Mode::read_only);
+  if (!db) return tl::unexpected(db.error());
+  auto version = known_version(*db, file);
+  if (!version) return tl::unexpected(version.error());
+  if (*version == 0)
+    return fail(Fault::busy, "the journal " + shown(file) + " is just being made: try again");
+  auto select = db->prepare(
+      "SELECT seq,time_ns,kind,flags,run,path,topic,json,actor,actor_pid,actor_command"
+      " FROM events WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?");
+  if (!select) return unusable(file, select.error());
+  return Reader(std::move(*db), std::move(*select));
+}
+
+Result<std::vector<Event>> Reader::read(uint64_t after, uint64_t until, size_t limit) {
   std::vector<Event> out;
-  statement.bind(1, static_cast<int64_t>(after));
-  statement.bind(2, static_cast<int64_t>(std::min<size_t>(limit, INT64_MAX)));
-  int code;
-  while ((code = statement.step()) == SQLITE_ROW) out.push_back(event_of(statement));
-  statement.reset();
-  if (code != SQLITE_DONE) return fail(Fault::failed, std::string("cannot read the journal: ") + sqlite3_errstr(code));
+  select_.bind(1, clamped(after));
+  select_.bind(2, clamped(until));
+  select_.bind(3, clamped(limit));
+  size_t bytes = 0;
+  int code = sqlite::kDone;
+  while (bytes < kReadBytes && (code = select_.step()) == sqlite::kRow) {
+    out.push_back(event_of(select_));
+    bytes += size_of(out.back());
+  }
+  const Error error = code == sqlite::kRow || code == sqlite::kDone ? Error{} : db_.error();
+  select_.reset();
+  if (!error.text.empty()) return tl::unexpected(error);
   return out;
 }
 

@@ -1,9 +1,14 @@
 // Events as rows of a journal file.
 //
 //     user_version 1
-//     events(seq INTEGER PRIMARY KEY, time_ns, kind, flags, run TEXT, path BLOB, topic TEXT, json TEXT,
+//     events(seq INTEGER PRIMARY KEY, time_ns, kind, flags, run TEXT, path BLOB, topic TEXT, json
+//     TEXT,
 //            actor INTEGER, actor_pid INTEGER, actor_command TEXT)
 #pragma once
+
+#include <span>
+#include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "event/event.h"
@@ -13,19 +18,46 @@ namespace sandglass::rows {
 
 inline constexpr int kSchema = 1;
 
-// Makes the tables or migrates an older file forward; a newer one is refused.
-Status prepare(sqlite::Database& db, const std::string& file);
-Status check_schema(sqlite::Database& db, const std::string& file);
+// Puts events into a file. Belongs to one thread at a time.
+class Writer {
+ public:
+  // Makes the tables or migrates an older file forward; a newer one is refused (rule P2). The file
+  // is private to its user.
+  static Result<Writer> open(const std::string& file);
 
-Result<sqlite::Statement> insert_statement(sqlite::Database& db);
-// SQLITE_DONE, or an error code.
-int insert(sqlite::Statement& statement, const Event& event);
+  uint64_t last() const { return last_; }  // seq of the newest stored event, 0 for none
+  // All of them in one transaction, or none. After a failure the same events may be written again:
+  // what the failed attempt had stored nevertheless is not stored twice.
+  Status write(std::span<const EventPtr> events);
 
-// Selects what lies after ?1, at most ?2 rows.
-Result<sqlite::Statement> select_statement(sqlite::Database& db);
-// Empty at the end; an error is logged by the caller through the returned status.
-Result<std::vector<Event>> select(sqlite::Statement& statement, uint64_t after, size_t limit);
+ private:
+  Writer(sqlite::Database db, uint64_t last) : db_(std::move(db)), last_(last) {}
+  Status prepare();
+  Status recover();
+  Status insert_all(std::span<const EventPtr> events);
+  int insert(const Event& event);
 
-Result<int64_t> integer(sqlite::Database& db, const char* sql);
+  sqlite::Database db_;
+  sqlite::Statement begin_, insert_, commit_;
+  uint64_t last_;
+  bool unsure_ = false;  // the last attempt failed: ask the file what it holds
+};
+
+// Reads a file that perhaps another process writes. Belongs to one thread at a time.
+class Reader {
+ public:
+  static Result<Reader> open(const std::string& file);
+
+  // Events with after < seq <= until, in order: at most `limit`, and no further ones once their
+  // texts take 64 MiB. Empty where there are none.
+  Result<std::vector<Event>> read(uint64_t after, uint64_t until, size_t limit);
+  sqlite::Database& database() { return db_; }
+
+ private:
+  Reader(sqlite::Database db, sqlite::Statement select)
+      : db_(std::move(db)), select_(std::move(select)) {}
+  sqlite::Database db_;
+  sqlite::Statement select_;
+};
 
 }  // namespace sandglass::rows

@@ -1,8 +1,7 @@
-// SQLite behind RAII, for journal files only. One connection belongs to one thread.
+// SQLite behind RAII, for journal files only. One connection belongs to one thread at a time.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -13,11 +12,17 @@ struct sqlite3_stmt;
 
 namespace sandglass::sqlite {
 
+// What step() says; anything else is an error code.
+inline constexpr int kRow = 100, kDone = 101;
+
+// A prepared statement, made once and reused. It must not outlive its Database.
 class Statement {
  public:
   Statement() = default;
   explicit Statement(sqlite3_stmt* statement) : statement_(statement) {}
-  Statement(Statement&& other) noexcept : statement_(other.statement_) { other.statement_ = nullptr; }
+  Statement(Statement&& other) noexcept : statement_(other.statement_) {
+    other.statement_ = nullptr;
+  }
   Statement& operator=(Statement&& other) noexcept;
   ~Statement();
 
@@ -25,7 +30,7 @@ class Statement {
   // The bytes must stay until reset(). Empty text is stored as empty, not as null.
   void bind_text(int index, std::string_view text);
   void bind_blob(int index, std::string_view bytes);
-  // SQLITE_ROW, SQLITE_DONE, or an error code.
+  // kRow, kDone, or an error code.
   int step();
   void reset();
   int64_t integer(int column) const;
@@ -37,7 +42,9 @@ class Statement {
 
 class Database {
  public:
+  // read_only never changes the file, not even at the end of its last reader.
   enum class Mode { read_only, create };
+  // The file itself may not be a symbolic link; the folder it lies in may be reached through some.
   static Result<Database> open(const std::string& file, Mode mode);
   Database(Database&& other) noexcept : db_(other.db_) { other.db_ = nullptr; }
   Database& operator=(Database&& other) noexcept;
@@ -45,7 +52,10 @@ class Database {
 
   Status run(const char* sql);
   Result<Statement> prepare(const char* sql);
-  std::string message() const;
+  // The first column of the first row.
+  Result<int64_t> integer(const char* sql);
+  // What the last call on this connection failed with.
+  Error error() const;
 
  private:
   explicit Database(sqlite3* db) : db_(db) {}

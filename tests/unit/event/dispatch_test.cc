@@ -1,267 +1,308 @@
-#include "event/dispatch.h"
+// Which events reach a handler, in which order, and what its failures do.
+#include <stdexcept>
 
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <condition_variable>
-#include <mutex>
-
-#include "base/clock.h"
-#include "base/log.h"
-#include "support/temp_dir.h"
+#include "unit/event/fake_hook.h"
 
 namespace sandglass {
 namespace {
 
-using testing::TempDir;
+using testing::bit;
+using testing::FakeHook;
+using testing::text_of;
+using Strings = std::vector<std::string>;
 
-// What the test's hooks do and saw. One at a time: tests in one program run one after the other.
-struct Script {
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::vector<std::string> seen;  // "<name> <kind> <relative>"
-  std::function<sg_status(const sg_host*, sg_call*, const sg_event*)> act;
-
-  void note(std::string line) {
-    std::lock_guard lock(mutex);
-    seen.push_back(std::move(line));
-    changed.notify_all();
-  }
-  bool wait_for(size_t count) {
-    std::unique_lock lock(mutex);
-    return changed.wait_for(lock, std::chrono::seconds(10), [&] { return seen.size() >= count; });
-  }
-};
-Script* script = nullptr;
-
-sg_status create(const sg_host* host, sg_call*, const sg_config*, void** self) {
-  *self = const_cast<sg_host*>(host);
-  return SG_OK;
-}
-void destroy(void*) {}
-uint64_t all_events(void*) { return SG_EV_ALL; }
-sg_status on_event(void* self, sg_call* call, const sg_event* event) {
-  const std::string path(reinterpret_cast<const char*>(event->relative.data), event->relative.len);
-  script->note(std::to_string(event->kind) + " " + path);
-  return script->act ? script->act(static_cast<const sg_host*>(self), call, event) : SG_OK;
-}
-const sg_hook kHook = {sizeof(sg_hook), 0, all_events, on_event, nullptr, nullptr};
-const sg_type kType = {sizeof(sg_type), 0, SG_KIND_HOOK, "t", "", nullptr, &kHook, create, destroy, nullptr};
-
-class Dispatch : public ::testing::Test {
- protected:
-  void SetUp() override {
-    script = &script_;
-    journal_ = std::move(*Journal::open(dir_ / "j.db", {"box-1", "/workspace"}));
-    log::replace_sink([this](log::Level, std::string_view category, std::string_view text) {
-      std::lock_guard lock(log_mutex_);
-      log_ += std::string(category) + ": " + std::string(text) + "\n";
-    });
-  }
-  void TearDown() override { log::replace_sink(nullptr); }
-  std::string logged() {
-    std::lock_guard lock(log_mutex_);
-    return log_;
-  }
-  Handler handler(const std::string& name, std::vector<uint64_t> masks, int64_t limit_ns = 10'000'000'000) {
-    type_.abi = &kType;
-    type_.kind = SG_KIND_HOOK;
-    type_.name = "t";
-    auto instance = plugin::Instance::create(type_, name, config::Value::make_map(), event_services(*journal_));
-    EXPECT_TRUE(instance) << instance.error().text;
-    return {name, *instance, std::move(masks), limit_ns};
-  }
-  void append(EventKind kind, const std::string& path = "") {
-    Event e;
-    e.kind = kind;
-    e.path = path;
-    e.topic = "x";
-    journal_->append(e);
-  }
-  void start(std::vector<Handler> handlers, ContentSource content = nullptr) {
-    dispatcher_ = Dispatcher::start(*journal_, std::move(handlers), std::move(content));
-  }
-  DrainReport drain(int ms = 10'000) {
-    EXPECT_TRUE(journal_->sync(10'000));
-    return dispatcher_->drain(ms);
-  }
-
-  TempDir dir_;
-  Script script_;
-  plugin::Type type_;
-  std::mutex log_mutex_;
-  std::string log_;
-  std::unique_ptr<Journal> journal_;
-  std::unique_ptr<Dispatcher> dispatcher_;
-};
+class Dispatch : public testing::DispatchTest {};
 
 TEST_F(Dispatch, Masks_SelectEvents_InSeqOrder) {  // H1, H5
-  start({handler("h", {SG_EV_FILES})});
-  append(EventKind::ready);
-  append(EventKind::file_create, "a");
-  append(EventKind::file_delete, "b");
+  FakeHook& files = hook();
+  FakeHook& ready = hook();
+  add(files, "files");
+  add(ready, "ready", {bit(SG_EV_READY)});
+  start();
+  append("", EventKind::ready);
+  append("a", EventKind::file_create);
+  append("b", EventKind::file_delete);
   EXPECT_EQ(drain().undelivered, 0u);
-  EXPECT_EQ(script_.seen, (std::vector<std::string>{"0 a", "2 b"}));
+  EXPECT_EQ(files.seen(), (Strings{"create a", "delete b"}));
+  EXPECT_EQ(ready.seen(), (Strings{"ready "}));
 }
 
-TEST_F(Dispatch, TwoMasksOfOneHandler_DeliverTwice_OnFileFirst) {  // H5
-  start({handler("h", {SG_EV_FILES, uint64_t{1} << SG_EV_FILE_CHANGE})});
-  append(EventKind::file_change, "a");
-  append(EventKind::file_create, "b");
-  drain();
-  EXPECT_EQ(script_.seen, (std::vector<std::string>{"1 a", "1 a", "0 b"}));
-}
-
-TEST_F(Dispatch, FailingHook_IsOneErrorLine_AndOthersGoOn) {  // H4, L3
-  script_.act = [](const sg_host* host, sg_call* call, const sg_event*) {
-    return host->fail(host, call, SG_E_FAILED, 0, {"", 0}, {"no luck", 7});
-  };
-  start({handler("bad", {SG_EV_FILES})});
-  append(EventKind::file_create, "a");
-  append(EventKind::file_create, "b");
-  EXPECT_EQ(drain().undelivered, 0u);
-  EXPECT_EQ(script_.seen.size(), 2u);
-  EXPECT_NE(logged().find("errors: hook bad failed on event box-1/1: "), std::string::npos) << logged();
-  EXPECT_NE(logged().find("no luck"), std::string::npos);
-}
-
-TEST_F(Dispatch, ThrowingHook_IsContained) {  // P7
-  script_.act = [](const sg_host*, sg_call*, const sg_event*) -> sg_status { throw std::runtime_error("boom"); };
-  start({handler("bad", {SG_EV_FILES})});
-  append(EventKind::file_create, "a");
-  EXPECT_EQ(drain().undelivered, 0u);
-  EXPECT_NE(logged().find("boom"), std::string::npos) << logged();
-}
-
-TEST_F(Dispatch, SlowHandler_DelaysNoOther) {  // H5
-  std::mutex gate;
-  gate.lock();
-  std::atomic<int> fast{0};
-  script_.act = [&](const sg_host* host, sg_call*, const sg_event*) {
-    if (std::string(host->name).empty()) return SG_OK;
-    if (fast.fetch_add(1) == 0) {  // whoever comes first is the slow one
-      gate.lock();
-      gate.unlock();
-    }
+TEST_F(Dispatch, ManyEvents_EachOnce_InOrder) {  // H2, H5, E3
+  FakeHook& fake = hook();
+  std::vector<uint64_t> seqs;
+  fake.on_event = [&](const sg_host*, sg_call*, const sg_event* event) {
+    seqs.push_back(event->seq);
     return SG_OK;
   };
-  start({handler("one", {SG_EV_FILES}), handler("two", {SG_EV_FILES})});
-  append(EventKind::file_create, "a");
-  append(EventKind::file_create, "b");
-  EXPECT_TRUE(script_.wait_for(3));  // one of one handler, both of the other
-  const DrainReport report = drain(50);
-  EXPECT_EQ(report.late.size(), 1u);
-  EXPECT_EQ(report.undelivered, 2u);
-  gate.unlock();
+  add(fake, "h");
+  start();
+  testing::append_many(*journal_, 10'000);
   EXPECT_EQ(drain().undelivered, 0u);
+  ASSERT_EQ(seqs.size(), 10'000u);
+  for (size_t i = 0; i < seqs.size(); i++) ASSERT_EQ(seqs[i], i + 1);
 }
 
-TEST_F(Dispatch, LateHook_IsCancelled_AndGoesOn) {  // H5, C2
-  script_.act = [](const sg_host* host, sg_call* call, const sg_event* event) {
-    return event->seq == 1 ? host->wait(host, call, -1, 0, 60'000) : SG_OK;
-  };
-  start({handler("late", {SG_EV_FILES}, 50'000'000)});
-  append(EventKind::file_create, "a");
-  append(EventKind::file_create, "b");
-  EXPECT_EQ(drain().undelivered, 0u);
-  EXPECT_EQ(script_.seen.size(), 2u);
-  EXPECT_NE(logged().find("hook late failed"), std::string::npos) << logged();
-}
-
-TEST_F(Dispatch, HangingHook_IsLeftBehind_OthersAndStopGoOn) {  // H5, P7
-  auto release = std::make_shared<std::mutex>();
-  release->lock();
-  auto out = std::make_shared<std::atomic<bool>>(false);
-  std::atomic<int> calls{0};
-  script_.act = [&, release, out](const sg_host*, sg_call*, const sg_event*) {
-    if (calls.fetch_add(1) != 0) return SG_OK;
-    auto mine = release;
-    auto done = out;
-    mine->lock();  // deaf to cancellation
-    mine->unlock();
-    *done = true;
-    return SG_OK;
-  };
-  start({handler("deaf", {SG_EV_FILES}, 50'000'000), handler("other", {SG_EV_FILES})});
-  append(EventKind::file_create, "a");
-  append(EventKind::file_create, "b");
-  const DrainReport report = drain(5'000);
-  EXPECT_EQ(report.late.size(), 1u);
-  const int64_t before = mono_ns();
-  dispatcher_->stop(2'000);
-  EXPECT_LT(mono_ns() - before, 5'000'000'000);
-  EXPECT_NE(logged().find("left behind"), std::string::npos) << logged();
-  release->unlock();
-  while (!*out) std::this_thread::yield();
-}
-
-TEST_F(Dispatch, Content_IsReadOnce_AndOnlyWhenAsked) {  // E1, B5
-  std::atomic<int> reads{0};
-  script_.act = [](const sg_host* host, sg_call* call, const sg_event* event) {
-    if (event->seq == 1) return SG_OK;
-    auto* events = static_cast<const sg_event_service*>(host->service(host, SG_SERVICE_EVENT));
-    for (int i = 0; i < 3; i++) {
-      sg_content content{};
-      content.struct_size = sizeof content;
-      events->content(host, call, event, SG_DIFF, &content);
-      EXPECT_EQ(std::string(reinterpret_cast<const char*>(content.data.data), content.data.len), "patch of b");
-      EXPECT_EQ(content.state, static_cast<uint32_t>(SG_CONTENT_HERE));
-    }
-    return SG_OK;
-  };
-  start({handler("h", {SG_EV_FILES})}, [&](const Event& event, git::Which which, bool) {
-    reads++;
-    EXPECT_EQ(which, git::Which::diff);
-    git::Piece piece;
-    piece.state = git::PieceState::here;
-    piece.bytes = "patch of " + event.path;
-    piece.full_size = piece.bytes.size();
-    return piece;
-  });
-  append(EventKind::file_create, "a");
-  append(EventKind::file_create, "b");
-  drain();
-  EXPECT_EQ(reads, 1);
-}
-
-TEST_F(Dispatch, KeptEvent_OutlivesItsCall) {
-  const sg_event* kept = nullptr;
-  script_.act = [&](const sg_host* host, sg_call*, const sg_event* event) {
-    auto* events = static_cast<const sg_event_service*>(host->service(host, SG_SERVICE_EVENT));
-    if (!kept) {
-      events->retain(host, event);
-      kept = event;
-    } else {
-      EXPECT_EQ(kept->seq, 1u);
-      EXPECT_EQ(std::string(kept->id.data, kept->id.len), "box-1/1");
-      events->release(host, kept);
-    }
-    return SG_OK;
-  };
-  start({handler("h", {SG_EV_FILES})});
-  append(EventKind::file_create, "a");
-  drain();
-  append(EventKind::file_create, "b");
-  drain();
-  EXPECT_EQ(script_.seen.size(), 2u);
-}
-
-TEST_F(Dispatch, Emit_CustomEvent_IsJournaled_BadJsonIsNot) {
-  script_.act = [](const sg_host* host, sg_call*, const sg_event* event) {
-    auto* events = static_cast<const sg_event_service*>(host->service(host, SG_SERVICE_EVENT));
-    auto str = [](std::string_view s) { return sg_str{s.data(), s.size()}; };
-    EXPECT_EQ(events->emit(host, event->sandbox_id, str("acme.note"), str("{\"a\":1}")), SG_OK);
-    EXPECT_EQ(events->emit(host, event->sandbox_id, str("acme.note"), str("{\"a\":")), SG_E_INVALID);
-    return SG_OK;
-  };
-  start({handler("h", {SG_EV_FILES})});
-  append(EventKind::file_create, "a");
-  drain();
-  auto events = read_journal(dir_ / "j.db", 0, 10);
+TEST_F(Dispatch, EventsBeforeTheStart_AreNotDelivered) {
+  FakeHook& fake = hook();
+  add(fake, "h");
+  append("old");
   ASSERT_TRUE(journal_->sync(10'000));
-  events = read_journal(dir_ / "j.db", 0, 10);
-  ASSERT_EQ(events->size(), 2u);
-  EXPECT_EQ((*events)[1].topic, "acme.note");
+  start();
+  append("new");
+  drain();
+  EXPECT_EQ(fake.seen(), (Strings{"change new"}));
+}
+
+TEST_F(Dispatch, SeveralMasks_DeliverOncePerMatch_OnFileFirst) {  // H5
+  FakeHook& fake = hook();
+  add(fake, "h", {SG_EV_FILES, bit(SG_EV_FILE_CHANGE)});
+  start();
+  append("a");
+  append("b", EventKind::file_create);
+  drain();
+  EXPECT_EQ(fake.seen(), (Strings{"change a", "change a", "create b"}));
+}
+
+TEST_F(Dispatch, Interests_AreAskedOnce_AndNarrowTheMasks) {  // H1
+  FakeHook& fake = hook();
+  fake.interests = bit(SG_EV_FILE_DELETE);
+  add(fake, "h");
+  start();
+  append("a");
+  append("b", EventKind::file_delete);
+  drain();
+  EXPECT_EQ(fake.seen(), (Strings{"delete b"}));
+  EXPECT_EQ(fake.interests_asked, 1);
+}
+
+TEST_F(Dispatch, Event_HasEveryFieldOfTheAbi_AndTextsEndWithNul) {  // E1, E2, W9
+  FakeHook& fake = hook();
+  Event e = testing::file_event("src/\xff.c", EventKind::file_delete);
+  e.flags = event_symlink;
+  e.time_ns = 77;
+  e.run_id = "run-1";
+  e.actor = {ActorKind::run, 42, "sed -i"};
+  fake.on_event = [](const sg_host*, sg_call* call, const sg_event* event) {
+    EXPECT_EQ(event->struct_size, sizeof(sg_event));
+    EXPECT_EQ(event->kind, static_cast<uint32_t>(SG_EV_FILE_DELETE));
+    EXPECT_EQ(event->flags, static_cast<uint32_t>(SG_EVF_SYMLINK));
+    EXPECT_EQ(event->seq, 1u);
+    EXPECT_EQ(event->time_ns, 77);
+    EXPECT_EQ(text_of(event->id), "box-1/1");
+    EXPECT_EQ(text_of(event->sandbox_id), "box-1");
+    EXPECT_EQ(text_of(event->run_id), "run-1");
+    EXPECT_EQ(text_of(event->path), "/workspace/src/\xff.c");
+    EXPECT_EQ(text_of(event->relative), "src/\xff.c");
+    EXPECT_EQ(text_of(event->topic), "sandbox.file");
+    EXPECT_EQ(text_of(event->actor), "sed -i");
+    EXPECT_EQ(event->actor_pid, 42);
+    EXPECT_EQ(event->actor_state, static_cast<uint32_t>(SG_ACTOR_RUN));
+    for (sg_str s : {event->id, event->sandbox_id, event->run_id, event->topic, event->json})
+      EXPECT_EQ(s.data[s.len], '\0');
+    EXPECT_EQ(text_of(call->sandbox_id), "box-1");
+    EXPECT_NE(call->deadline_ns, 0u);
+    return SG_OK;
+  };
+  add(fake, "h");
+  start();
+  journal_->append(e);
+  EXPECT_EQ(drain().undelivered, 0u);
+  EXPECT_EQ(fake.seen().size(), 1u);
+}
+
+TEST_F(Dispatch, FailingHook_IsOneLineWithItsWords_AndNextEventsCome) {  // H4, L3, C4
+  FakeHook& bad = hook();
+  FakeHook& good = hook();
+  bad.on_event = [](const sg_host* host, sg_call* call, const sg_event* event) {
+    if (event->seq == 2) return sg_status{SG_OK};
+    return host->fail(host, call, SG_E_FAILED, 0, {"", 0}, testing::str("no luck"));
+  };
+  add(bad, "bad");
+  add(good, "good");
+  start();
+  for (const char* path : {"a", "b", "c"}) append(path);
+  EXPECT_EQ(drain().undelivered, 0u);
+  EXPECT_EQ(bad.seen().size(), 3u);
+  EXPECT_EQ(good.seen().size(), 3u);
+  EXPECT_EQ(logged_.count("errors: "), 2u) << logged_.text();
+  EXPECT_EQ(logged_.count("errors: hook bad failed on event box-1/1 (change a): no luck\n"), 1u);
+  EXPECT_EQ(logged_.count("errors: hook bad failed on event box-1/3 (change c): no luck\n"), 1u);
+}
+
+TEST_F(Dispatch, QuietFailure_IsADebugLine) {
+  FakeHook& fake = hook();
+  fake.on_event = [](const sg_host* host, sg_call* call, const sg_event*) {
+    return host->fail(host, call, SG_E_BUSY, SG_FAIL_QUIET, {"", 0}, testing::str("later"));
+  };
+  add(fake, "h");
+  start();
+  append("a");
+  drain();
+  EXPECT_EQ(logged_.count("errors: "), 0u) << logged_.text();
+  EXPECT_EQ(logged_.count("sandbox: hook h failed on event box-1/1 (change a): later"), 1u);
+}
+
+TEST_F(Dispatch, ThrowingHook_IsContained) {  // H4, C4
+  FakeHook& fake = hook();
+  fake.on_event = [](const sg_host*, sg_call*, const sg_event* event) -> sg_status {
+    if (event->seq == 1) throw std::runtime_error("boom");
+    return SG_OK;
+  };
+  add(fake, "bad");
+  start();
+  append("a");
+  append("b");
+  EXPECT_EQ(drain().undelivered, 0u);
+  EXPECT_EQ(fake.seen().size(), 2u);
+  EXPECT_EQ(logged_.count("boom"), 1u) << logged_.text();
+}
+
+TEST_F(Dispatch, NameWithTerminalCodes_IsShownEscaped) {  // P3
+  FakeHook& fake = hook();
+  fake.on_event = [](const sg_host*, sg_call*, const sg_event*) { return sg_status{SG_E_FAILED}; };
+  add(fake, "h\x1b");
+  start();
+  append("a\x1b[2J\nerrors: forged");
+  drain();
+  EXPECT_EQ(logged_.text().find('\x1b'), std::string::npos);
+  EXPECT_EQ(logged_.count("\nerrors: forged"), 0u);
+  EXPECT_EQ(logged_.count("a\\x1b[2J\\nerrors: forged"), 1u) << logged_.text();
+}
+
+// A batch call that records what it was offered.
+struct Batches {
+  std::vector<std::vector<uint64_t>> offered;
+  FakeHook::OnBatch recording(FakeHook::OnBatch then) {
+    return [this, then = std::move(then)](const sg_host* host, sg_call* call,
+                                          const sg_event* const* events, size_t count,
+                                          size_t* accepted) {
+      auto& mine = offered.emplace_back();
+      for (size_t i = 0; i < count; i++) mine.push_back(events[i]->seq);
+      return then(host, call, events, count, accepted);
+    };
+  }
+};
+
+sg_status take_all(const sg_host*, sg_call*, const sg_event* const*, size_t count,
+                   size_t* accepted) {
+  *accepted = count;
+  return SG_OK;
+}
+
+// Holds the handler in its first event until enough have gathered behind it for a batch.
+class Batching : public Dispatch {
+ protected:
+  void run(FakeHook& fake, FakeHook::OnBatch then, int count,
+           std::vector<uint64_t> masks = {SG_EV_FILES}) {
+    auto inner = batches_.recording(std::move(then));
+    fake.on_batch = [this, inner](const sg_host* host, sg_call* call, const sg_event* const* events,
+                                  size_t n, size_t* accepted) {
+      if (events[0]->seq == 1) {
+        EXPECT_TRUE(gate_.pass());
+        return take_all(host, call, events, n, accepted);
+      }
+      return inner(host, call, events, n, accepted);
+    };
+    add(fake, "h", std::move(masks));
+    start();
+    append("first");
+    ASSERT_TRUE(journal_->sync(10'000));
+    testing::append_many(*journal_, count);
+    ASSERT_TRUE(journal_->sync(10'000));
+    gate_.open();
+    EXPECT_EQ(drain().undelivered, 0u);
+  }
+  std::vector<uint64_t> flat() const {
+    std::vector<uint64_t> out;
+    for (const auto& batch : batches_.offered) out.insert(out.end(), batch.begin(), batch.end());
+    return out;
+  }
+  testing::Gate gate_;
+  Batches batches_;
+};
+
+TEST_F(Batching, Offered_GetsUpTo64AtOnce_InOrder) {
+  FakeHook& fake = hook();
+  run(fake, take_all, 200);
+  size_t largest = 0;
+  for (const auto& batch : batches_.offered) largest = std::max(largest, batch.size());
+  EXPECT_EQ(largest, 64u);
+  const auto all = flat();
+  ASSERT_EQ(all.size(), 201 - (all.front() - 1));
+  for (size_t i = 0; i < all.size(); i++) ASSERT_EQ(all[i], all.front() + i);
+  EXPECT_TRUE(fake.seen().empty());  // on_event is not used beside it
+}
+
+TEST_F(Batching, SeveralMasks_ShareOneEvent_InOrder) {  // H5
+  FakeHook& fake = hook();
+  std::vector<std::pair<uint64_t, const sg_event*>> all;
+  run(fake,
+      [&](const sg_host* host, sg_call* call, const sg_event* const* events, size_t count,
+          size_t* accepted) {
+        EXPECT_LE(count, 64u);
+        for (size_t i = 0; i < count; i++) all.emplace_back(events[i]->seq, events[i]);
+        return take_all(host, call, events, count, accepted);
+      },
+      100, {SG_EV_FILES, bit(SG_EV_FILE_CHANGE)});
+  ASSERT_GE(all.size(), 2u);
+  for (size_t i = 1; i < all.size(); i++)
+    ASSERT_TRUE(all[i].first == all[i - 1].first || all[i].first == all[i - 1].first + 1);
+  for (size_t i = all.size() % 2; i + 1 < all.size(); i += 2) {
+    ASSERT_EQ(all[i].first, all[i + 1].first);
+    ASSERT_EQ(all[i].second, all[i + 1].second);
+  }
+}
+
+TEST_F(Batching, PartlyAccepted_TheRestIsOfferedAgain) {
+  FakeHook& fake = hook();
+  std::vector<uint64_t> done;
+  run(
+      fake,
+      [&](const sg_host*, sg_call*, const sg_event* const* events, size_t count, size_t* accepted) {
+        *accepted = std::min<size_t>(count, 3);
+        for (size_t i = 0; i < *accepted; i++) done.push_back(events[i]->seq);
+        return SG_OK;
+      },
+      50);
+  ASSERT_FALSE(done.empty());
+  for (size_t i = 0; i < done.size(); i++) ASSERT_EQ(done[i], done.front() + i);
+  EXPECT_EQ(done.back(), 51u);
+}
+
+TEST_F(Batching, NothingAccepted_GoesOnOneByOne) {
+  FakeHook& fake = hook();
+  run(
+      fake,
+      [](const sg_host*, sg_call*, const sg_event* const*, size_t, size_t* accepted) {
+        *accepted = 0;
+        return SG_OK;
+      },
+      20);
+  EXPECT_EQ(fake.seen().size(), batches_.offered.size());
+  EXPECT_GE(fake.seen().size(), 1u);
+  EXPECT_EQ(fake.seen().back(), "change f19");
+}
+
+TEST_F(Batching, FailingInTheMiddle_NamesThatEvent_AndGoesOnBehindIt) {  // H4
+  FakeHook& fake = hook();
+  std::vector<uint64_t> done;
+  run(
+      fake,
+      [&](const sg_host* host, sg_call* call, const sg_event* const* events, size_t count,
+          size_t* accepted) {
+        for (*accepted = 0; *accepted < count; ++*accepted) {
+          if (events[*accepted]->seq == 30)
+            return host->fail(host, call, SG_E_FAILED, 0, {"", 0}, testing::str("not that one"));
+          done.push_back(events[*accepted]->seq);
+        }
+        return sg_status{SG_OK};
+      },
+      60);
+  EXPECT_EQ(logged_.count("errors: "), 1u) << logged_.text();
+  EXPECT_EQ(logged_.count("hook h failed on event box-1/30 (change f28): not that one"), 1u);
+  for (size_t i = 1; i < done.size(); i++)
+    ASSERT_EQ(done[i], done[i - 1] + (done[i - 1] == 29 ? 2 : 1));
+  EXPECT_EQ(done.back(), 61u);
 }
 
 }  // namespace

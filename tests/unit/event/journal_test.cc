@@ -1,211 +1,221 @@
 #include "event/journal.h"
 
-#include <gtest/gtest.h>
-#include <signal.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <thread>
 
-#include "base/log.h"
-#include "support/temp_dir.h"
+#include "unit/event/support.h"
 
 namespace sandglass {
 namespace {
 
+using testing::append_many;
+using testing::file_event;
+using testing::open_journal;
+using testing::read_until;
 using testing::TempDir;
 
-Event file_event(const std::string& path) {
-  Event e;
-  e.kind = EventKind::file_change;
-  e.topic = "sandbox.file";
-  e.path = path;
-  e.time_ns = 5;
-  return e;
+void run_sql(const std::string& file, const char* sql) {
+  sqlite3* db = nullptr;
+  ASSERT_EQ(sqlite3_open(file.c_str(), &db), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(db, sql, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
+  sqlite3_close(db);
 }
 
-std::unique_ptr<Journal> open(const TempDir& dir, Journal::Options options = {}) {
-  auto journal = Journal::open(dir / "j.db", {"box-1", "/workspace"}, options);
-  EXPECT_TRUE(journal) << journal.error().text;
-  return std::move(*journal);
-}
-
-// All events after `after`, through a cursor.
-std::vector<uint64_t> drain(Cursor& cursor, uint64_t until) {
-  std::vector<uint64_t> out;
-  while (cursor.position() < until)
-    for (const EventPtr& event : cursor.next(100, 10'000)) out.push_back(event->seq);
-  return out;
+uint32_t mode_of(const std::string& file) {
+  struct stat st {};
+  return ::lstat(file.c_str(), &st) == 0 ? st.st_mode & 07777 : 0;
 }
 
 TEST(Journal, Append_Events_GetSeqOneByOne) {  // E2, E3
   TempDir dir;
-  auto journal = open(dir);
+  auto journal = open_journal(dir / "j.db");
   auto cursor = journal->subscribe(0);
-  for (int i = 0; i < 5; i++) journal->append(file_event("f" + std::to_string(i)));
-  EXPECT_EQ(drain(*cursor, 5), (std::vector<uint64_t>{1, 2, 3, 4, 5}));
+  append_many(*journal, 3);
+  journal->append(std::vector<Event>{file_event("a"), file_event("b")});
+  const auto events = read_until(*cursor, 5);
+  testing::expect_gapless(events, 1, 5);
+  EXPECT_EQ(events[0]->path, "f0");
+  EXPECT_EQ(events[4]->path, "b");
 }
 
-TEST(Journal, Reopened_SeqGoesOn_AndBytesAreExact) {  // E2, W9
+TEST(Journal, Reopened_SeqGoesOn_AndEveryFieldIsExact) {  // E2, W9
   TempDir dir;
-  Event odd = file_event(std::string("a\n\xff\"", 4));
-  odd.actor = {ActorKind::run, 42, "sed -i"};
+  Event odd = file_event(std::string("a\n\0\xff\"", 5), EventKind::file_delete);
+  odd.actor = {ActorKind::run, 42, "sed -i \xff"};
   odd.run_id = "run-1";
-  odd.flags = event_symlink;
-  open(dir)->append(odd);
-  auto journal = open(dir);
+  odd.flags = event_symlink | event_meta_only;
+  odd.json = R"(["run-1"])";
+  odd.time_ns = 1'700'000'000'123'456'789;
+  open_journal(dir / "j.db")->append(odd);
+  auto journal = open_journal(dir / "j.db");
   EXPECT_EQ(journal->last_seq(), 1u);
   journal->append(file_event("second"));
   ASSERT_TRUE(journal->sync(10'000));
   auto events = read_journal(dir / "j.db", 0, 10);
   ASSERT_TRUE(events) << events.error().text;
   ASSERT_EQ(events->size(), 2u);
-  EXPECT_EQ((*events)[0].path, odd.path);
-  EXPECT_EQ((*events)[0].actor.command, "sed -i");
-  EXPECT_EQ((*events)[0].actor.pid, 42);
-  EXPECT_EQ((*events)[0].run_id, "run-1");
-  EXPECT_EQ((*events)[0].flags, static_cast<uint32_t>(event_symlink));
+  const Event& read = (*events)[0];
+  EXPECT_EQ(read.kind, odd.kind);
+  EXPECT_EQ(read.flags, odd.flags);
+  EXPECT_EQ(read.time_ns, odd.time_ns);
+  EXPECT_EQ(read.path, odd.path);
+  EXPECT_EQ(read.run_id, odd.run_id);
+  EXPECT_EQ(read.topic, odd.topic);
+  EXPECT_EQ(read.json, odd.json);
+  EXPECT_EQ(read.actor.kind, odd.actor.kind);
+  EXPECT_EQ(read.actor.pid, 42);
+  EXPECT_EQ(read.actor.command, odd.actor.command);
   EXPECT_EQ((*events)[1].seq, 2u);
 }
 
-TEST(Journal, CursorBehindTheRing_ReadsRows_InOrderWithoutAGap) {  // S3
+TEST(Journal, ManyWriters_EveryReaderSeesTheSameOrder) {  // E3
   TempDir dir;
-  auto journal = open(dir, {16, 1000});
-  for (int i = 0; i < 500; i++) journal->append(file_event("f"));
-  ASSERT_TRUE(journal->sync(10'000));
-  auto cursor = journal->subscribe(0);
-  std::vector<uint64_t> expected;
-  for (uint64_t i = 1; i <= 500; i++) expected.push_back(i);
-  EXPECT_EQ(drain(*cursor, 500), expected);
-}
-
-TEST(Journal, ManyWritersAndReaders_EveryoneSeesTheSameOrder) {  // E3
-  TempDir dir;
-  auto journal = open(dir, {64, 1'000'000});
+  auto journal = open_journal(dir / "j.db", {64, 1'000'000});
   std::vector<std::thread> threads;
-  for (int t = 0; t < 4; t++)
-    threads.emplace_back([&, t] {
-      for (int i = 0; i < 500; i++) journal->append(file_event("t" + std::to_string(t)));
-    });
-  std::vector<std::vector<uint64_t>> seen(3);
+  for (int t = 0; t < 4; t++) threads.emplace_back([&] { append_many(*journal, 500); });
+  std::vector<std::vector<EventPtr>> seen(3);
   for (auto& mine : seen)
-    threads.emplace_back([&] {
-      auto cursor = journal->subscribe(0);
-      mine = drain(*cursor, 2000);
-    });
+    threads.emplace_back([&] { mine = read_until(*journal->subscribe(0), 2000); });
   for (auto& thread : threads) thread.join();
   for (auto& mine : seen) {
-    ASSERT_EQ(mine.size(), 2000u);
-    for (size_t i = 0; i < mine.size(); i++) ASSERT_EQ(mine[i], i + 1);
+    testing::expect_gapless(mine, 1, 2000);
+    for (size_t i = 0; i < mine.size(); i++) ASSERT_EQ(mine[i]->path, seen[0][i]->path);
   }
 }
 
-TEST(Journal, Next_NothingThere_ReturnsAtTheLimitAndOnWake) {
+TEST(Journal, Files_ArePrivate_AlsoOnesThatWereNot) {
   TempDir dir;
-  auto journal = open(dir);
-  auto cursor = journal->subscribe(0);
-  EXPECT_TRUE(cursor->next(1, 10).empty());
-  std::thread waker([&] { cursor->wake(); });
-  EXPECT_TRUE(cursor->next(1, 60'000).empty());
-  waker.join();
+  const mode_t before = ::umask(0);
+  dir.write("j.db", "");
+  auto journal = open_journal(dir / "j.db");
+  journal->append(file_event("a"));
+  ASSERT_TRUE(journal->sync(10'000));
+  ::umask(before);
+  for (const char* name : {"j.db", "j.db-wal", "j.db-shm"})
+    EXPECT_EQ(mode_of(dir / name), 0600u) << name;
 }
 
-TEST(Journal, File_IsPrivate) {
+TEST(Journal, SymbolicLink_AsTheFile_IsRefused) {
   TempDir dir;
-  auto journal = open(dir);
-  struct stat st;
-  ASSERT_EQ(::stat((dir / "j.db").c_str(), &st), 0);
-  EXPECT_EQ(st.st_mode & 0777, 0600u);
+  dir.write("target", "");
+  std::filesystem::create_symlink(dir / "target", dir / "j.db");
+  auto journal = Journal::open(dir / "j.db", {"box-1", "/workspace"});
+  ASSERT_FALSE(journal);
+  EXPECT_EQ(journal.error().fault, Fault::denied);
+  EXPECT_EQ(dir.read("target"), "");
+}
+
+TEST(Journal, FolderBehindASymbolicLink_Works) {
+  TempDir dir;
+  std::filesystem::create_directory(dir / "real");
+  std::filesystem::create_directory_symlink(dir / "real", dir / "link");
+  open_journal(dir / "link/j.db")->append(file_event("a"));
+  auto events = read_journal(dir / "link/j.db", 0, 10);
+  ASSERT_TRUE(events) << events.error().text;
+  EXPECT_EQ(events->size(), 1u);
 }
 
 TEST(Journal, NewerSchema_IsRefusedWithBothNumbers) {  // P2
   TempDir dir;
-  open(dir);
-  sqlite3* db = nullptr;
-  ASSERT_EQ(sqlite3_open((dir / "j.db").c_str(), &db), SQLITE_OK);
-  sqlite3_exec(db, "PRAGMA user_version = 9", nullptr, nullptr, nullptr);
-  sqlite3_close(db);
+  open_journal(dir / "j.db");
+  run_sql(dir / "j.db", "PRAGMA user_version = 9");
   auto journal = Journal::open(dir / "j.db", {"box-1", "/workspace"});
   ASSERT_FALSE(journal);
   EXPECT_NE(journal.error().text.find("schema 9"), std::string::npos) << journal.error().text;
+  EXPECT_NE(journal.error().text.find("knows 1"), std::string::npos);
   EXPECT_FALSE(read_journal(dir / "j.db", 0, 1));
 }
 
-TEST(Journal, LockedFile_EventsAreKept_AndRecoveryIsSaid) {
+TEST(Journal, OlderSchema_IsBroughtForward) {  // P2
   TempDir dir;
-  std::string said;
-  std::mutex mutex;
-  log::replace_sink([&](log::Level, std::string_view, std::string_view text) {
-    std::lock_guard lock(mutex);
-    said.append(text) += '\n';
-  });
-  {
-    auto journal = open(dir);
-    // A full disk as SQLite sees one: no page may be added any more.
-    journal->append(file_event("first"));
-    ASSERT_TRUE(journal->sync(10'000));
-    sqlite3* db = nullptr;
-    ASSERT_EQ(sqlite3_open((dir / "j.db").c_str(), &db), SQLITE_OK);
-    ASSERT_EQ(sqlite3_exec(db, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);  // past our busy limit
-    journal->append(file_event("second"));
-    EXPECT_FALSE(journal->sync(6'000));
-    sqlite3_exec(db, "COMMIT", nullptr, nullptr, nullptr);
-    sqlite3_close(db);
-    EXPECT_TRUE(journal->sync(20'000));
-    EXPECT_EQ(journal->last_seq(), 2u);
-  }
-  log::replace_sink(nullptr);
-  EXPECT_NE(said.find("cannot be written"), std::string::npos) << said;
-  EXPECT_NE(said.find("nothing was lost"), std::string::npos) << said;
+  run_sql(dir / "j.db", "PRAGMA user_version = 0; CREATE TABLE other(a); DROP TABLE other");
+  auto early = read_journal(dir / "j.db", 0, 1);
+  ASSERT_FALSE(early);
+  EXPECT_EQ(early.error().fault, Fault::busy) << early.error().text;
+  open_journal(dir / "j.db")->append(file_event("a"));
+  auto events = read_journal(dir / "j.db", 0, 10);
+  ASSERT_TRUE(events) << events.error().text;
+  EXPECT_EQ(events->size(), 1u);
 }
 
-TEST(Journal, Killed_WhatWasCommittedIsThere_WithoutAGap) {  // L4, A2
-  for (int round = 0; round < 20; round++) {
-    TempDir dir;
-    const pid_t child = ::fork();
-    if (child == 0) {
-      auto journal = Journal::open(dir / "j.db", {"box-1", "/workspace"});
-      for (int i = 0;; i++) {
-        (*journal)->append(file_event("f"));
-        if (i % 100 == 0) (void)(*journal)->sync(1'000);
-        if (i == 300 + round * 37) ::kill(::getpid(), SIGKILL);
-      }
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    auto journal = open(dir);
-    const uint64_t last = journal->last_seq();
-    EXPECT_GE(last, 300u);
-    auto events = read_journal(dir / "j.db", 0, 100'000);
-    ASSERT_TRUE(events);
-    ASSERT_EQ(events->size(), last);
-    for (size_t i = 0; i < events->size(); i++) ASSERT_EQ((*events)[i].seq, i + 1);
-    journal->append(file_event("next"));
-    ASSERT_TRUE(journal->sync(10'000));
-    EXPECT_EQ(journal->last_seq(), last + 1);
-  }
+TEST(Journal, FileThatIsNoJournal_IsNamedAndLeftAlone) {
+  TempDir dir;
+  const std::string text(8192, 'x');
+  dir.write("j.db", text);
+  auto journal = Journal::open(dir / "j.db", {"box-1", "/workspace"});
+  ASSERT_FALSE(journal);
+  EXPECT_EQ(journal.error().fault, Fault::corrupt);
+  EXPECT_NE(journal.error().text.find("j.db"), std::string::npos);
+  EXPECT_EQ(dir.read("j.db"), text);
 }
 
-TEST(Journal, Backlogged_BeyondTheBound_IsSaid) {
+TEST(Journal, Read_AfterAndLimit_AreObeyed) {
   TempDir dir;
-  auto journal = open(dir, {16, 2});
+  auto journal = open_journal(dir / "j.db");
+  append_many(*journal, 10);
+  ASSERT_TRUE(journal->sync(10'000));
+  auto events = read_journal(dir / "j.db", 4, 3);
+  ASSERT_TRUE(events);
+  ASSERT_EQ(events->size(), 3u);
+  EXPECT_EQ(events->front().seq, 5u);
+  EXPECT_TRUE(read_journal(dir / "j.db", 10, 3)->empty());
+}
+
+TEST(Journal, Read_HugeTexts_ComeInPages) {
+  TempDir dir;
+  auto journal = open_journal(dir / "j.db");
+  Event big = file_event("a");
+  big.json = std::string(30 << 20, 'x');
+  for (int i = 0; i < 4; i++) journal->append(big);
+  ASSERT_TRUE(journal->sync(60'000));
+  auto events = read_journal(dir / "j.db", 0, 100);
+  ASSERT_TRUE(events);
+  EXPECT_EQ(events->size(), 3u);  // the third one reaches the 64 MiB
+}
+
+TEST(Journal, Read_MissingFile_IsNotFound_AndNotMade) {
+  TempDir dir;
+  auto events = read_journal(dir / "none.db", 0, 1);
+  ASSERT_FALSE(events);
+  EXPECT_EQ(events.error().fault, Fault::not_found);
+  EXPECT_FALSE(std::filesystem::exists(dir / "none.db"));
+}
+
+TEST(Journal, Backlogged_BeyondTheBound_IsSaid_AndNothingIsDropped) {
+  TempDir dir;
+  auto journal = open_journal(dir / "j.db", {16, 2});
   sqlite3* db = nullptr;
   ASSERT_EQ(sqlite3_open((dir / "j.db").c_str(), &db), SQLITE_OK);
   ASSERT_EQ(sqlite3_exec(db, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
   EXPECT_FALSE(journal->backlogged());
-  for (int i = 0; i < 5; i++) journal->append(file_event("f"));
+  append_many(*journal, 5);
   EXPECT_TRUE(journal->backlogged());
+  EXPECT_FALSE(journal->outlet()(file_event("refused")));
+  EXPECT_EQ(journal->sync(0).error().fault, Fault::timeout);
   sqlite3_exec(db, "COMMIT", nullptr, nullptr, nullptr);
   sqlite3_close(db);
   ASSERT_TRUE(journal->sync(20'000));
   EXPECT_FALSE(journal->backlogged());
+  EXPECT_EQ(journal->last_seq(), 5u);
+}
+
+TEST(Journal, Outlet_OutlivesTheJournal_AndThenTakesNothing) {
+  TempDir dir;
+  auto journal = open_journal(dir / "j.db");
+  auto append = journal->outlet();
+  EXPECT_TRUE(append(file_event("a")));
+  journal.reset();
+  EXPECT_FALSE(append(file_event("b")));
+  EXPECT_EQ(read_journal(dir / "j.db", 0, 10)->size(), 1u);
 }
 
 TEST(Journal, Summary_CountsAndState) {
   TempDir dir;
-  auto journal = open(dir);
+  auto journal = open_journal(dir / "j.db");
   Event state;
   state.kind = EventKind::state;
   state.topic = "sandbox.state";

@@ -20,16 +20,18 @@ Event file_event(const std::string& path) {
 }
 
 TEST(Stream, Custom_FileEvent_HasTheFormOfTheSpecification) {  // S1, E1, E2
-  EXPECT_EQ(custom(kOrigin, file_event("src/a.c")),
-            R"({"type":"CUSTOM","name":"sandbox.file","value":{"type":"create","path":"/workspace/src/a.c",)"
-            R"("timestamp":1700000000123,"seq":41},"timestamp":1700000000123})");
+  EXPECT_EQ(
+      custom(kOrigin, file_event("src/a.c")),
+      R"({"type":"CUSTOM","name":"sandbox.file","value":{"type":"create","path":"/workspace/src/a.c",)"
+      R"("timestamp":1700000000123,"seq":41},"timestamp":1700000000123})");
 }
 
 TEST(Stream, Custom_PathThatIsNoUtf8_IsShownEscapedAndExactly) {  // W9
   const auto line = nlohmann::json::parse(custom(kOrigin, file_event("a\xff\n")));
   EXPECT_EQ(line["value"]["path"], "/workspace/a\\xff\n");
   EXPECT_EQ(line["value"]["path_b64"], "L3dvcmtzcGFjZS9h/wo=");
-  EXPECT_FALSE(nlohmann::json::parse(custom(kOrigin, file_event("a")))["value"].contains("path_b64"));
+  EXPECT_FALSE(
+      nlohmann::json::parse(custom(kOrigin, file_event("a")))["value"].contains("path_b64"));
 }
 
 TEST(Stream, Custom_KnownActor_IsAnAddition) {  // W11
@@ -39,20 +41,94 @@ TEST(Stream, Custom_KnownActor_IsAnAddition) {  // W11
   const auto value = nlohmann::json::parse(custom(kOrigin, e))["value"];
   EXPECT_EQ(value["actor"]["kind"], "run");
   EXPECT_EQ(value["actor"]["pid"], 7);
+  EXPECT_EQ(value["actor"]["command"], "sed");
+  EXPECT_EQ(value["actor"]["run"], "run-1");
   EXPECT_EQ(value["runId"], "run-1");
 }
 
-TEST(Stream, Run_Lines_AreAgUi) {  // S4
+TEST(Stream, Custom_UnattributedEvent_ListsItsCandidates) {  // W11
+  Event e = file_event("a");
+  e.actor.kind = ActorKind::unattributed;
+  e.json = R"(["run-1","run-2"])";
+  const auto actor = nlohmann::json::parse(custom(kOrigin, e))["value"]["actor"];
+  EXPECT_EQ(actor,
+            nlohmann::json::parse(R"({"kind":"unattributed","candidates":["run-1","run-2"]})"));
+}
+
+TEST(Stream, Custom_Flags_AreThereOnlyWhenSet) {  // S1
+  const auto plain = nlohmann::json::parse(custom(kOrigin, file_event("a")))["value"];
+  for (const char* key : {"runId", "actor", "metaOnly", "symlink", "replay", "seenNs", "path_b64"})
+    EXPECT_FALSE(plain.contains(key)) << key;
+  Event e = file_event("a");
+  e.flags = event_meta_only | event_symlink | event_replay;
+  e.seen_ns = 7;
+  const auto value = nlohmann::json::parse(custom(kOrigin, e))["value"];
+  for (const char* key : {"metaOnly", "symlink", "replay"}) EXPECT_EQ(value[key], true) << key;
+  EXPECT_EQ(value["seenNs"], 7);
+}
+
+TEST(Stream, Custom_OtherEvents_AreNamedByTopic_AndCarryTheirJson) {
+  Event e;
+  e.kind = EventKind::state;
+  e.topic = "sandbox.state";
+  e.time_ns = 5'000'000;
+  e.json = R"({"from":"arming","event":"ok","to":"ready"})";
+  EXPECT_EQ(custom(kOrigin, e),
+            R"({"type":"CUSTOM","name":"sandbox.state",)"
+            R"("value":{"from":"arming","event":"ok","to":"ready"},"timestamp":5})");
+  e.json.clear();
+  EXPECT_EQ(nlohmann::json::parse(custom(kOrigin, e))["value"], nlohmann::json::object());
+}
+
+TEST(Stream, RunStarted_IsAgUi) {  // S4
+  EXPECT_EQ(run_started({"run-1", "thread-1"}, 5'000'000),
+            R"({"type":"RUN_STARTED","threadId":"thread-1","runId":"run-1","timestamp":5})");
+}
+
+TEST(Stream, RunFinished_OutcomeIsOneThatAgUiKnows) {  // S4
   const RunInfo run{"run-1", "thread-1"};
-  const auto started = nlohmann::json::parse(run_started(run, 5'000'000));
-  EXPECT_EQ(started, nlohmann::json::parse(R"({"type":"RUN_STARTED","threadId":"thread-1","runId":"run-1","timestamp":5})"));
-  const auto finished = nlohmann::json::parse(run_finished(run, "success", 137, "SIGKILL", 5'000'000));
-  EXPECT_EQ(finished["outcome"]["type"], "success");
-  EXPECT_EQ(finished["result"]["exitCode"], 137);
-  EXPECT_EQ(finished["result"]["signal"], "SIGKILL");
-  const auto error = nlohmann::json::parse(run_error(run, "isolation", "cannot", 5'000'000));
-  EXPECT_EQ(error["type"], "RUN_ERROR");
-  EXPECT_EQ(error["code"], "isolation");
+  EXPECT_EQ(run_finished(run, "success", 3, "", 5'000'000),
+            R"({"type":"RUN_FINISHED","threadId":"thread-1","runId":"run-1",)"
+            R"("outcome":{"type":"success"},"result":{"exitCode":3},"timestamp":5})");
+  const auto cancelled = nlohmann::json::parse(run_finished(run, "cancelled", 143, "SIGTERM", 0));
+  EXPECT_EQ(cancelled["outcome"], nlohmann::json::parse(R"({"type":"cancelled"})"));
+  EXPECT_EQ(cancelled["result"], nlohmann::json::parse(R"({"exitCode":143,"signal":"SIGTERM"})"));
+  const auto late = nlohmann::json::parse(run_finished(run, "timeout", 124, "", 0));
+  EXPECT_EQ(late["outcome"], nlohmann::json::parse(R"({"type":"cancelled"})"));
+  EXPECT_EQ(late["result"], nlohmann::json::parse(R"({"exitCode":124,"timedOut":true})"));
+}
+
+TEST(Stream, RunError_HasMessageAndCodeAlone) {  // S4
+  EXPECT_EQ(
+      run_error({"run-1", "thread-1"}, "isolation", "cannot \"isolate\"", 5'000'000),
+      R"({"type":"RUN_ERROR","message":"cannot \"isolate\"","code":"isolation","timestamp":5})");
+}
+
+TEST(Stream, Diff_Value_HasPathDiffAndSeq) {  // S1
+  EXPECT_EQ(diff(kOrigin, file_event("a"), "+x\n"),
+            R"({"type":"CUSTOM","name":"sandbox.file.diff","value":{"path":"/workspace/a",)"
+            R"("diff":"+x\n","seq":41},"timestamp":1700000000123})");
+}
+
+TEST(Stream, AnyName_IsOneLine) {  // W9, S1
+  for (const char* name : {"a\nb", "a\rb", "\x1b[2J", "\xe2\x80\xa8", "\xff\n"})
+    EXPECT_EQ(custom(kOrigin, file_event(name)).find_first_of("\n\r\x1b"), std::string::npos);
+}
+
+TEST(Event, AbsolutePath_AnyRoot_HasOneSlashBetween) {  // E2
+  EXPECT_EQ(absolute_path({"b", "/workspace"}, file_event("src/a.c")), "/workspace/src/a.c");
+  EXPECT_EQ(absolute_path({"b", "/"}, file_event("a")), "/a");
+  EXPECT_EQ(absolute_path({"b", "/work/"}, file_event("a")), "/work/a");
+  EXPECT_EQ(absolute_path({"b", "/work"}, Event{}), "/work");
+}
+
+TEST(Event, Names_AreTheSpecificationsWords) {  // E1, W11
+  EXPECT_EQ(name_of(EventKind::file_create), "create");
+  EXPECT_EQ(name_of(EventKind::file_change), "change");
+  EXPECT_EQ(name_of(EventKind::file_delete), "delete");
+  EXPECT_EQ(name_of(EventKind::state), "state");
+  EXPECT_EQ(name_of(static_cast<EventKind>(99)), "unknown");
+  EXPECT_EQ(name_of(ActorKind::unattributed), "unattributed");
 }
 
 TEST(Stream, Diff_LatinOnePatch_StaysValidAndExact) {  // B15
