@@ -1,8 +1,11 @@
 #include "watch/judge.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "event/event.h"
 
 namespace sandglass::watch {
@@ -23,6 +26,10 @@ Judge::Judge(std::string local_root, std::vector<std::string> ignore)
 
 Status Judge::begin() {
   if (!looks()) return {};
+  char* real = ::realpath(local_root_.c_str(), nullptr);
+  if (!real) return fail_errno(errno, "cannot watch " + shown(local_root_));
+  local_root_ = real;
+  std::free(real);
   if (auto opened = disk_.open(local_root_); !opened) return opened;
   compare("");
   return {};

@@ -133,7 +133,7 @@ class Judge {
   void fact(const Hint& hint);
   Dir* make_dirs(std::string_view path, const Cause& cause);
 
-  const std::string local_root_;
+  std::string local_root_;  // links resolved once, by begin()
   const std::vector<std::string> ignore_;
   Disk disk_;
   Tree tree_;
