@@ -29,7 +29,9 @@ static Found found_of(int code) {
   }
 }
 
-static int64_t ns_of(const timespec& t) { return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; }
+static int64_t ns_of(const timespec& t) {
+  return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
 
 static Type type_of(mode_t mode) {
   if (S_ISREG(mode)) return Type::file;
@@ -38,7 +40,8 @@ static Type type_of(mode_t mode) {
 }
 
 Status Disk::open(const std::string& path) {
-  struct stat name {}, st {};
+  struct stat name {
+  }, st{};
   const bool is_dir = ::lstat(path.c_str(), &name) == 0 && S_ISDIR(name.st_mode);
   if (!is_dir) {
     close();

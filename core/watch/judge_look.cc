@@ -132,7 +132,7 @@ void Judge::walk_all() {
 void Judge::walk(Dir* dir) {
   const std::string path = path_of(dir);
   looked_ns_ = mono_ns();
-  const Cause cause{0, 0, true, false, looked_ns_};
+  const Cause cause{hinted_ ? 0 : kUnhinted, 0, true, false, looked_ns_};
   const Found read = disk_.list(path, listed_);
   if (read == Found::busy) hold(path, cause, looked_ns_ + kRetryNs);
   if (read == Found::absent) {  // went while we walked; its own hint is on the way

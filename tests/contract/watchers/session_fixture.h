@@ -62,7 +62,9 @@ class SessionTest : public ::testing::Test {
   }
 
   std::string at(const std::string& path) const { return root_ + "/" + path; }
-  void write(const std::string& path, const std::string& bytes) { dir_.write("root/" + path, bytes); }
+  void write(const std::string& path, const std::string& bytes) {
+    dir_.write("root/" + path, bytes);
+  }
   void rename(const std::string& from, const std::string& to, unsigned flags = 0) {
     ASSERT_EQ(::syscall(SYS_renameat2, AT_FDCWD, at(from).c_str(), AT_FDCWD, at(to).c_str(), flags),
               0);

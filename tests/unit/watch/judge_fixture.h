@@ -49,7 +49,12 @@ class JudgeTest : public ::testing::Test {
   }
   Lines release() { return tell({}, true); }
   Lines audit() {
-    replica_->apply(judge_->compare(""));
+    replica_->apply(judge_->compare("", true));
+    return replica_->take_log();
+  }
+
+  Lines missed() {
+    replica_->apply(judge_->compare("", false));
     return replica_->take_log();
   }
 

@@ -152,8 +152,8 @@ TEST_F(JudgeTest, Fifo_IsAnEntry) {
 
 TEST_F(JudgeTest, Names_AreBytes) {  // J25, J26, W9
   begin();
-  const Lines names = {"a\xff", "new\nline", "-dash", "z,7", "Untitled Folder", "\x80", "...",
-                       std::string(255, 'n')};
+  const Lines names = {"a\xff",           "new\nline", "-dash", "z,7",
+                       "Untitled Folder", "\x80",      "...",   std::string(255, 'n')};
   for (const std::string& name : names) {
     dir_.write(name, "x");
     EXPECT_EQ(entry(kSaved, name), Lines{"create " + name});

@@ -53,7 +53,8 @@ TEST_F(ToldTest, Listings_AreCompared) {  // W7
   EXPECT_EQ(list("d", {entry("x", 'f'), entry("y", 'l')}), Lines{});
   EXPECT_EQ(list("d", {entry("x", 'f', 2), entry("y", 'l', 1, 5)}),
             (Lines{"change d/x", "change d/y"}));
-  EXPECT_EQ(list("", {entry("d", 'f')}), (Lines{"delete d/x", "delete d/y", "delete a", "create d"}));
+  EXPECT_EQ(list("", {entry("d", 'f')}),
+            (Lines{"delete d/x", "delete d/y", "delete a", "create d"}));
 }
 
 TEST_F(ToldTest, IncompleteListing_DeletesNothing) {  // W7

@@ -38,10 +38,10 @@ TEST_F(JudgeTest, DirectoryRemovedAndMadeAgain_EndsRight) {  // A9, J2
   unlink("d/a");
   rmdir("d");
   dir_.write("d/b", "2");
-  EXPECT_EQ(tell({{SG_HINT_ENTRY, kGone, "d/a"},
-                  {SG_HINT_ENTRY, kGone, "d"},
-                  {SG_HINT_TREE, kBorn, "d"}}),
-            (Lines{"delete d/a", "create d/b"}));
+  EXPECT_EQ(
+      tell(
+          {{SG_HINT_ENTRY, kGone, "d/a"}, {SG_HINT_ENTRY, kGone, "d"}, {SG_HINT_TREE, kBorn, "d"}}),
+      (Lines{"delete d/a", "create d/b"}));
 }
 
 TEST_F(JudgeTest, MadeAndRemovedInAHurry_LaterOnesStillArrive) {  // J13
@@ -126,8 +126,8 @@ TEST_F(JudgeTest, IgnoredNames_AreDirectoriesOnly) {  // D4, rule 11
                       {SG_HINT_TREE, kBorn, "my_node_modules"},
                       {SG_HINT_TREE, kBorn, "sub"},
                       {SG_HINT_ENTRY, kSaved, ".gitignore"}});
-  EXPECT_EQ(lines, (Lines{"create my_node_modules/seen", "create sub/node_modules",
-                          "create .gitignore"}));
+  EXPECT_EQ(lines,
+            (Lines{"create my_node_modules/seen", "create sub/node_modules", "create .gitignore"}));
   unlink("sub/node_modules");
   dir_.write("sub/node_modules/x", "x");
   EXPECT_EQ(entry(kGone, "sub/node_modules"), Lines{"delete sub/node_modules"});

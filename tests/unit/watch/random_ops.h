@@ -35,25 +35,60 @@ class RandomOps {
     for (auto& [fd, path] : open_) ::close(fd);
   }
 
-  // One operation; hints are added to `told`. Failing ones (a name that is not there) are part of it.
+  // One operation; hints are added to `told`. Failing ones (a name that is not there) are part of
+  // it.
   void step(std::vector<Told>& told) {
     told_ = &told;
     const std::string a = path(), b = path();
     switch (random_() % 20) {
-      case 0: case 1: case 2: write(a, O_TRUNC); break;
-      case 3: write(a, O_APPEND); break;
-      case 4: write(a, 0); break;  // over what is there, often of the same size
-      case 5: open_and_keep(a); break;
-      case 6: write_to_kept(); break;
-      case 7: case 8: make_dir(a); break;
-      case 9: case 10: case 11: move(a, b, 0); break;
-      case 12: move(a, b, RENAME_EXCHANGE); break;
-      case 13: link(a, b); break;
-      case 14: symlink(a); break;
-      case 15: chmod(a); break;
-      case 16: case 17: remove_file(a); break;
-      case 18: remove_dir(a); break;
-      default: swap_type(a); break;
+      case 0:
+      case 1:
+      case 2:
+        write(a, O_TRUNC);
+        break;
+      case 3:
+        write(a, O_APPEND);
+        break;
+      case 4:
+        write(a, 0);
+        break;  // over what is there, often of the same size
+      case 5:
+        open_and_keep(a);
+        break;
+      case 6:
+        write_to_kept();
+        break;
+      case 7:
+      case 8:
+        make_dir(a);
+        break;
+      case 9:
+      case 10:
+      case 11:
+        move(a, b, 0);
+        break;
+      case 12:
+        move(a, b, RENAME_EXCHANGE);
+        break;
+      case 13:
+        link(a, b);
+        break;
+      case 14:
+        symlink(a);
+        break;
+      case 15:
+        chmod(a);
+        break;
+      case 16:
+      case 17:
+        remove_file(a);
+        break;
+      case 18:
+        remove_dir(a);
+        break;
+      default:
+        swap_type(a);
+        break;
     }
   }
 
