@@ -9,6 +9,8 @@
 #include <climits>
 #include <cstring>
 
+#include "base/text.h"
+
 namespace sandglass::watch {
 
 static Found found_of(int code) {
@@ -27,7 +29,9 @@ static Found found_of(int code) {
   }
 }
 
-static int64_t ns_of(const timespec& t) { return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; }
+static int64_t ns_of(const timespec& t) {
+  return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
 
 static Type type_of(mode_t mode) {
   if (S_ISREG(mode)) return Type::file;
@@ -36,13 +40,22 @@ static Type type_of(mode_t mode) {
 }
 
 Status Disk::open(const std::string& path) {
+  struct stat name {
+  }, st{};
+  const bool is_dir = ::lstat(path.c_str(), &name) == 0 && S_ISDIR(name.st_mode);
+  if (!is_dir) {
+    close();
+    return fail(Fault::not_found, shown(path) + " is not a directory any more");
+  }
   auto root = Root::open(path);
   if (!root) {
     close();
     return tl::unexpected(root.error());
   }
-  struct stat st {};
-  root->stat_below("", st);
+  if (!root->stat_below("", st) || st.st_dev != name.st_dev || st.st_ino != name.st_ino) {
+    close();  // replaced between the two looks; the hint of that is on the way
+    return fail(Fault::not_found, shown(path) + " was replaced while it was opened");
+  }
   forget();
   root_.emplace(std::move(*root));
   device_ = st.st_dev;

@@ -28,7 +28,8 @@ struct Listed {
 class Disk {
  public:
   // Opens the root by its path, again where it was removed and made anew. A root that is not there
-  // any more makes every look `absent`.
+  // any more makes every look `absent`. The last component must not be a link: the name may have
+  // been given to one by those who are watched.
   Status open(const std::string& path);
   void close();
   bool is_open() const { return root_.has_value(); }

@@ -61,7 +61,9 @@ Feed::Feed(const Target& target, Sink sink)
   ::pthread_setname_np(thread_.native_handle(), "sg-watch");
 }
 
-Feed::~Feed() { close(); }
+Feed::~Feed() {
+  close();
+}
 
 void Feed::close() {
   {
@@ -245,13 +247,13 @@ void Feed::audit() {
   std::lock_guard lock(mutex_);
   if (closed_ || !ready_) return;
   deliver(judge_.release(kNever, true));
-  if (judge_.looks()) deliver(judge_.compare(""));
+  if (judge_.looks()) deliver(judge_.compare("", true));
 }
 
 Feed::Numbers Feed::numbers() const {
   std::lock_guard lock(mutex_);
-  return {judge_.tree().files(), judge_.tree().dirs(), judge_.held(),
-          blind_.size(),         rescans_,             judge_.root_there()};
+  return {judge_.tree().files(), judge_.tree().dirs(), judge_.held(), blind_.size(), rescans_,
+          judge_.root_there()};
 }
 
 std::string Feed::watcher_state() const {
@@ -318,7 +320,7 @@ void Feed::work() {
 void Feed::poll_blind(int64_t now_ns) {
   if (behind()) return;
   for (auto it = blind_.begin(); it != blind_.end();) {
-    deliver(judge_.compare(it->first));
+    deliver(judge_.compare(it->first, false));
     it = it->first.empty() || judge_.knows_dir(it->first) ? std::next(it) : blind_.erase(it);
   }
   const int64_t end = mono_ns();

@@ -80,8 +80,8 @@ class Feed {
   const int64_t interval_ns_;
 
   mutable std::mutex mutex_;
-  std::condition_variable told_;   // for those who wait for the watcher
-  std::condition_variable work_;   // for the thread
+  std::condition_variable told_;  // for those who wait for the watcher
+  std::condition_variable work_;  // for the thread
   Judge judge_;
   Status end_;
   bool ended_ = false;

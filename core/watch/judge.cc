@@ -1,13 +1,17 @@
 #include "watch/judge.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "event/event.h"
 
 namespace sandglass::watch {
 
-// A file with more names than this is followed by its first ones only; the others wait for an audit.
+// A file with more names than this is followed by its first ones only; the others wait for an
+// audit.
 constexpr int kNamesFollowed = 64;
 
 void Judge::Cause::fold(const Cause& other) {
@@ -23,8 +27,12 @@ Judge::Judge(std::string local_root, std::vector<std::string> ignore)
 
 Status Judge::begin() {
   if (!looks()) return {};
+  char* real = ::realpath(local_root_.c_str(), nullptr);
+  if (!real) return fail_errno(errno, "cannot watch " + shown(local_root_));
+  local_root_ = real;
+  std::free(real);
   if (auto opened = disk_.open(local_root_); !opened) return opened;
-  compare("");
+  compare("", false);
   return {};
 }
 
@@ -56,8 +64,9 @@ std::vector<FileChange> Judge::release(int64_t now_ns, bool all) {
   return finish();
 }
 
-std::vector<FileChange> Judge::compare(std::string_view path) {
+std::vector<FileChange> Judge::compare(std::string_view path, bool hinted) {
   looked_ns_ = mono_ns();
+  hinted_ = hinted;
   mark(path, {0, 0, true, false, looked_ns_});
   look_at_marked(false);
   return finish();
@@ -66,7 +75,7 @@ std::vector<FileChange> Judge::compare(std::string_view path) {
 std::vector<FileChange> Judge::rescan() {
   std::vector<FileChange> batch;
   batch.push_back({ChangeKind::rescan, 0, "", mono_ns(), 0});
-  auto found = compare("");
+  auto found = compare("", false);
   std::move(found.begin(), found.end(), std::back_inserter(batch));
   return batch;
 }
@@ -205,6 +214,7 @@ std::vector<FileChange> Judge::finish() {
   dirty_at_.clear();
   texts_.clear();
   looked_at_ = 0;
+  hinted_ = false;
   memo_ = nullptr;
   tree_.bury();
   disk_.forget();

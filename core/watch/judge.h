@@ -64,9 +64,9 @@ class Judge {
   // When the first held name is due, or kNever.
   int64_t next_due() const { return next_due_; }
   // Compares the directory and all below it with the disk; "" is the whole tree, whose root is
-  // opened anew by its path.
-  std::vector<FileChange> compare(std::string_view path);
-  // The same for everything, after a `rescan`: hints were missed.
+  // opened anew by its path. Without `hinted` no hints came for it, and less is taken on trust.
+  std::vector<FileChange> compare(std::string_view path, bool hinted);
+  // Everything, after a `rescan`: hints were missed.
   std::vector<FileChange> rescan();
   // What a directory holds. Incomplete ones delete nothing.
   std::vector<FileChange> listing(std::string_view dir, std::span<const Entry> entries,
@@ -133,7 +133,7 @@ class Judge {
   void fact(const Hint& hint);
   Dir* make_dirs(std::string_view path, const Cause& cause);
 
-  const std::string local_root_;
+  std::string local_root_;  // links resolved once, by begin()
   const std::vector<std::string> ignore_;
   Disk disk_;
   Tree tree_;
@@ -149,6 +149,7 @@ class Judge {
   std::vector<News> news_;
   std::vector<Dir*> to_walk_;
   int64_t looked_ns_ = 0;
+  bool hinted_ = false;    // this batch is an audit: walks find only what no hint can tell
   std::string memo_path_;  // the directory of the last hint
   Dir* memo_ = nullptr;
 

@@ -44,8 +44,7 @@ void Judge::look_at(std::string_view path, Cause cause, bool may_hold) {
 void Judge::look_at_root(const Cause& cause) {
   const uint64_t device = disk_.root_device(), inode = disk_.root_inode();
   if (auto opened = disk_.open(local_root_); !opened) {
-    const Fault fault = opened.error().fault;
-    if (fault == Fault::not_found || fault == Fault::invalid)
+    if (opened.error().fault == Fault::not_found)
       drop_below(tree_.root(), cause);
     else
       hold("", cause, looked_ns_ + kRetryNs);
@@ -133,7 +132,7 @@ void Judge::walk_all() {
 void Judge::walk(Dir* dir) {
   const std::string path = path_of(dir);
   looked_ns_ = mono_ns();
-  const Cause cause{0, 0, true, false, looked_ns_};
+  const Cause cause{hinted_ ? 0 : kUnhinted, 0, true, false, looked_ns_};
   const Found read = disk_.list(path, listed_);
   if (read == Found::busy) hold(path, cause, looked_ns_ + kRetryNs);
   if (read == Found::absent) {  // went while we walked; its own hint is on the way

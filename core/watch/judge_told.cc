@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "watch/judge.h"
+#include "watch/verdict.h"
 
 namespace sandglass::watch {
 
@@ -57,7 +58,7 @@ void Judge::fact(const Hint& hint) {
 std::vector<FileChange> Judge::listing(std::string_view path, std::span<const Entry> entries,
                                        bool complete) {
   looked_ns_ = mono_ns();
-  const Cause cause{0, 0, false, false, looked_ns_};
+  const Cause cause{kUnhinted, 0, false, false, looked_ns_};
   Dir* dir = make_dirs(path, cause);
   if (!dir) return finish();
   const uint32_t number = ++walk_;

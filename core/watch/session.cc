@@ -129,10 +129,9 @@ Status LiveSession::prove(int64_t deadline_ns) {
   file.reset();
   ::unlinkat(root->fd(), name.c_str(), 0);
   if (running_->feed.wait_expected(std::min(deadline_ns, mono_ns() + kCanaryNs))) return {};
-  return fail(Fault::unsupported, "the watcher " + running_->watcher->name() +
-                                      " did not tell of a file made in " +
-                                      shown(target.local_root) +
-                                      ": it cannot be trusted there; use a polling watcher");
+  return fail(Fault::unsupported,
+              "the watcher " + running_->watcher->name() + " did not tell of a file made in " +
+                  shown(target.local_root) + ": it cannot be trusted there; use a polling watcher");
 }
 
 Status LiveSession::flush_watcher(int timeout_ms) {

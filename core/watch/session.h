@@ -1,5 +1,5 @@
-// One watcher of one sandbox: runs the watcher plugin on a thread of its own, feeds what it tells to
-// the judge (judge.h), and hands on what the judge decides.
+// One watcher of one sandbox: runs the watcher plugin on a thread of its own, feeds what it tells
+// to the judge (judge.h), and hands on what the judge decides.
 #pragma once
 
 #include <cstdint>

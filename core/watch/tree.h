@@ -29,15 +29,15 @@ struct Seen {
 struct Dir;
 
 struct Node {
-  Dir* parent = nullptr;     // null for the root
-  Node* same = nullptr;      // next and previous name of the same inode, a ring;
-  Node* same_back = nullptr; // null when alone
+  Dir* parent = nullptr;      // null for the root
+  Node* same = nullptr;       // next and previous name of the same inode, a ring;
+  Node* same_back = nullptr;  // null when alone
   uint64_t size = 0;
   uint64_t inode = 0;
   int64_t mtime_ns = 0;
   int64_t ctime_ns = 0;
-  int64_t looked_ns = 0;     // mono_ns() just before the look
-  uint32_t met = 0;          // number of the walk that met it last
+  int64_t looked_ns = 0;  // mono_ns() just before the look
+  uint32_t met = 0;       // number of the walk that met it last
   uint16_t mode = 0;
   uint16_t name_size = 0;
   Type type = Type::other;

@@ -24,16 +24,16 @@ Verdict verdict_of(const Node& before, const Seen& now, uint32_t flags, int64_t 
     return covered ? Verdict::same : Verdict::change;
   }
 
-  const bool only_meta =
-      (flags & SG_HINTF_META) && !(flags & (SG_HINTF_BORN | SG_HINTF_GONE));
+  const bool only_meta = (flags & SG_HINTF_META) && !(flags & (SG_HINTF_BORN | SG_HINTF_GONE));
   if (exec) return only_meta || !mtime ? Verdict::meta : Verdict::change;
   if (mtime) {
     if (!only_meta) return Verdict::change;
     // touch sets both to now and alters nothing; any other time was set on purpose.
     return now.mtime_ns == now.ctime_ns ? Verdict::same : Verdict::meta;
   }
-  // Found by a walk and explained by no chmod: written, then given its old time again.
-  const bool unexplained = ctime && flags == 0 && before.mode == now.mode;
+  // Explained by no chmod: written, then given its old time again. Where every hint came, a hard
+  // link was made and removed.
+  const bool unexplained = ctime && (flags & kUnhinted) && before.mode == now.mode;
   return unexplained ? Verdict::change : Verdict::same;
 }
 

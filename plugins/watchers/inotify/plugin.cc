@@ -45,7 +45,9 @@ sg_status create(const sg_host* host, sg_call* call, const sg_config*, void** se
   });
 }
 
-void destroy(void* self) { delete static_cast<Watcher*>(self); }
+void destroy(void* self) {
+  delete static_cast<Watcher*>(self);
+}
 
 sg_status run(void* self, sg_call* call, const sg_watch_target* target, sg_watch_sink* sink) {
   Watcher& watcher = *static_cast<Watcher*>(self);
@@ -67,15 +69,24 @@ sg_status run(void* self, sg_call* call, const sg_watch_target* target, sg_watch
 // File systems whose other side makes changes that this kernel never hears of.
 const char* foreign(long type) {
   switch (static_cast<unsigned long>(type) & 0xffffffffUL) {
-    case 0x01021997: return "9p";
-    case 0x6969: return "nfs";
-    case 0xff534d42: return "cifs";
-    case 0xfe534d42: return "smb2";
-    case 0x517b: return "smb";
-    case 0x65735546: return "fuse or virtiofs";
-    case 0x00c36400: return "ceph";
-    case 0x5346414f: return "afs";
-    default: return nullptr;
+    case 0x01021997:
+      return "9p";
+    case 0x6969:
+      return "nfs";
+    case 0xff534d42:
+      return "cifs";
+    case 0xfe534d42:
+      return "smb2";
+    case 0x517b:
+      return "smb";
+    case 0x65735546:
+      return "fuse or virtiofs";
+    case 0x00c36400:
+      return "ceph";
+    case 0x5346414f:
+      return "afs";
+    default:
+      return nullptr;
   }
 }
 
@@ -92,8 +103,9 @@ sg_status probe(void* self, sg_call* call, const sg_watch_target* target) {
       return say(host, call, SG_E_NOT_FOUND, "cannot watch " + root + ": " + std::strerror(errno));
     if (const char* type = foreign(static_cast<long>(fs.f_type)))
       return say(host, call, SG_E_UNSUPPORTED,
-                 root + " is on " + type + ", where inotify does not hear of changes from the "
-                 "other side; use a polling watcher");
+                 root + " is on " + type +
+                     ", where inotify does not hear of changes from the "
+                     "other side; use a polling watcher");
     const Fd fd(::inotify_init1(IN_CLOEXEC));
     if (!fd)
       return say(host, call, SG_E_FAILED,
@@ -134,6 +146,6 @@ const sg_type* const kTypes[] = {&kType, nullptr};
 }  // namespace
 }  // namespace inotify_watcher
 
-const sg_plugin sg_plugin_v1 = {sizeof(sg_plugin), SG_ABI_MAJOR, SG_ABI_MINOR, 0,
-                                "sandglass.watcher-inotify", "0.1.0", "MIT", "",
+const sg_plugin sg_plugin_v1 = {sizeof(sg_plugin),           SG_ABI_MAJOR, SG_ABI_MINOR, 0,
+                                "sandglass.watcher-inotify", "0.1.0",      "MIT",        "",
                                 inotify_watcher::kTypes};

@@ -55,7 +55,8 @@ void Run::check_root() {
 
 static long limit() {
   long least = -1;
-  for (const char* file : {"/proc/sys/fs/inotify/max_user_watches", "/proc/sys/user/max_inotify_watches"}) {
+  for (const char* file :
+       {"/proc/sys/fs/inotify/max_user_watches", "/proc/sys/user/max_inotify_watches"}) {
     long value = 0;
     if (std::ifstream(file) >> value) least = least < 0 ? value : std::min(least, value);
   }
@@ -78,12 +79,13 @@ void Run::say_exhausted() {
   exhausted_ = true;
   const std::string max = std::to_string(limit());
   const size_t wanted = watches_.count_dirs();
-  const std::string text =
-      "inotify watches are used up: fs.inotify.max_user_watches is " + max + ", this tree wants " +
-      std::to_string(wanted) + " and had " + std::to_string(watches_.count()) + "; " +
-      std::to_string(watches_.blind()) +
-      " directories with all below are polled instead. Raise it: sysctl "
-      "fs.inotify.max_user_watches=" + std::to_string(std::max<size_t>(2 * wanted, 524288));
+  const std::string text = "inotify watches are used up: fs.inotify.max_user_watches is " + max +
+                           ", this tree wants " + std::to_string(wanted) + " and had " +
+                           std::to_string(watches_.count()) + "; " +
+                           std::to_string(watches_.blind()) +
+                           " directories with all below are polled instead. Raise it: sysctl "
+                           "fs.inotify.max_user_watches=" +
+                           std::to_string(std::max<size_t>(2 * wanted, 524288));
   host_->log(host_, SG_LOG_WARN, nullptr, sg_str{text.data(), text.size()});
   say_state("native and polling", text);
 }

@@ -43,7 +43,8 @@ Run::Run(const sg_host* host, sg_call* call, const sg_watch_target* target, sg_w
       ignore_(ignore_of(target)),
       inotify_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      watches_(inotify_.get(), ignore_, [this](uint32_t kind, const Node* dir) { tell(kind, dir); }),
+      watches_(inotify_.get(), ignore_,
+               [this](uint32_t kind, const Node* dir) { tell(kind, dir); }),
       buffer_(kBuffer) {}
 
 sg_status Run::fail(sg_status status, const std::string& text) {
@@ -90,9 +91,11 @@ sg_status Run::run() {
 
 sg_status Run::loop() {
   for (;;) {
-    pollfd fds[] = {{inotify_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}, {call_->cancel_fd, POLLIN, 0}};
+    pollfd fds[] = {
+        {inotify_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}, {call_->cancel_fd, POLLIN, 0}};
     const int n = ::poll(fds, 3, timeout_ms(host_->now_ns(host_)));
-    if (n < 0 && errno != EINTR) return fail(SG_E_FAILED, std::string("poll: ") + std::strerror(errno));
+    if (n < 0 && errno != EINTR)
+      return fail(SG_E_FAILED, std::string("poll: ") + std::strerror(errno));
     const bool cancelled = n > 0 && fds[2].revents;
     if (const sg_status status = drain(); status != SG_OK) return status;
     if (n > 0 && fds[1].revents) answer_flushes();
@@ -114,7 +117,8 @@ sg_status Run::drain() {
   for (;;) {
     const ssize_t n = ::read(inotify_.get(), buffer_.data(), buffer_.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0 && errno != EAGAIN) return fail(SG_E_FAILED, std::string("read: ") + std::strerror(errno));
+    if (n < 0 && errno != EAGAIN)
+      return fail(SG_E_FAILED, std::string("read: ") + std::strerror(errno));
     const uint64_t now = host_->now_ns(host_);
     hints_.stamp(now);
     watches_.stamp(now);

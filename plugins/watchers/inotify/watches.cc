@@ -251,7 +251,9 @@ std::unique_ptr<Node> Watches::detach(Node* node) {
   return taken;
 }
 
-void Watches::send_to_limbo(Node* node) { limbo_.push_back({detach(node), now_ns_}); }
+void Watches::send_to_limbo(Node* node) {
+  limbo_.push_back({detach(node), now_ns_});
+}
 
 uint64_t Watches::clear_limbo(uint64_t now_ns) {
   size_t done = 0;

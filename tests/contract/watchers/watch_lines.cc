@@ -30,9 +30,12 @@ std::vector<std::string> split(std::string_view text) {
 
 const char* name_of(watch::ChangeKind kind) {
   switch (kind) {
-    case watch::ChangeKind::create: return "create";
-    case watch::ChangeKind::change: return "change";
-    default: return "delete";
+    case watch::ChangeKind::create:
+      return "create";
+    case watch::ChangeKind::change:
+      return "change";
+    default:
+      return "delete";
   }
 }
 

@@ -1,0 +1,82 @@
+// A session with the shipped inotify watcher over a directory of its own.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+
+#include <filesystem>
+
+#include "base/clock.h"
+#include "plugin/registry.h"
+#include "support/temp_dir.h"
+#include "unit/watch/random_ops.h"
+#include "unit/watch/replica.h"
+#include "watch/session.h"
+
+namespace sandglass::watch::testing {
+
+using Lines = std::vector<std::string>;
+constexpr int kLongMs = 30'000;  // a deadline, never waited for in full
+
+inline std::shared_ptr<plugin::Instance> make_watcher() {
+  static plugin::Registry registry({{SANDGLASS_WATCHER, "", "test"}});
+  auto type = registry.find(SG_KIND_WATCHER, "inotify");
+  if (!type) throw std::runtime_error(type.error().text);
+  auto instance = plugin::Instance::create(**type, "inotify", config::Value{}, {});
+  if (!instance) throw std::runtime_error(instance.error().text);
+  return *instance;
+}
+
+class SessionTest : public ::testing::Test {
+ protected:
+  SessionTest() : root_(dir_ / "root") { ::mkdir(root_.c_str(), 0755); }
+
+  void start() {
+    replica_ = std::make_unique<Replica>(root_);
+    Target target;
+    target.sandbox_id = "s";
+    target.local_root = root_;
+    target.interval_ms = 20;
+    auto session = Session::start(
+        make_watcher(), target, [this](std::vector<FileChange> batch) { take(batch); }, kLongMs);
+    ASSERT_TRUE(session) << session.error().text;
+    session_ = std::move(*session);
+  }
+  void TearDown() override {
+    if (!session_) return;
+    auto stopped = session_->stop(kLongMs);
+    EXPECT_TRUE(stopped) << stopped.error().text;
+    EXPECT_EQ(replica_->difference(), "");
+  }
+
+  // Everything until now has come; what it was.
+  Lines flushed() {
+    auto done = session_->flush(kLongMs);
+    EXPECT_TRUE(done) << done.error().text;
+    return replica_->take_log();
+  }
+  Lines sorted() {
+    Lines lines = flushed();
+    std::sort(lines.begin(), lines.end());
+    return lines;
+  }
+
+  std::string at(const std::string& path) const { return root_ + "/" + path; }
+  void write(const std::string& path, const std::string& bytes) {
+    dir_.write("root/" + path, bytes);
+  }
+  void rename(const std::string& from, const std::string& to, unsigned flags = 0) {
+    ASSERT_EQ(::syscall(SYS_renameat2, AT_FDCWD, at(from).c_str(), AT_FDCWD, at(to).c_str(), flags),
+              0);
+  }
+  void mkdir(const std::string& path) { ASSERT_EQ(::mkdir(at(path).c_str(), 0755), 0); }
+
+  virtual void take(const std::vector<FileChange>& batch) { replica_->apply(batch); }
+
+  sandglass::testing::TempDir dir_;
+  const std::string root_;
+  std::unique_ptr<Replica> replica_;
+  std::unique_ptr<Session> session_;
+};
+
+}  // namespace sandglass::watch::testing
