@@ -65,8 +65,8 @@ int try_programs(const Job& o) {
   for (const char* const* program = o.program_list; *program; ++program) {
     ::execve(*program, o.argv, o.envp);
     if (errno != ENOENT && errno != ENOTDIR && errno != EACCES) return errno;
-    if (errno == EACCES)
-      error = EACCES;  // one that may not be run says more than one that is not there
+    // One that may not be run says more than one that is not there or cannot be looked for.
+    if (errno == EACCES && ::access(*program, F_OK) == 0) error = EACCES;
   }
   return error;
 }
