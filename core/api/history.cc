@@ -68,7 +68,9 @@ Result<Diff> diff(const DiffRequest& request) {
   if (!store) return tl::unexpected(store.error());
   auto record = find(*store, request.which);
   if (!record) return tl::unexpected(record.error());
-  auto content = git::Content::open(record->baseline, record->workspace);
+  git::ContentOptions options;
+  options.redact = record->redact;
+  auto content = git::Content::open(record->baseline, record->workspace, options);
   if (!content) return tl::unexpected(content.error());
   auto paths = touched(store->journal_file(record->id));
   if (!paths) return tl::unexpected(paths.error());

@@ -46,7 +46,7 @@ class Follower {
   bool hand_on(const Event& event) {
     const bool own_end = event.kind == EventKind::run_end && event.run_id == run_id_;
     if (diff_ && is_file(event.kind) && box_.content()) {
-      const git::Piece patch = box_.content()->get(event.path, git::Which::diff);
+      const git::Piece patch = box_.content()->get(event.path, git::Which::diff, true);
       observer_.event(box_.journal().origin(), event, &patch);
     } else {
       observer_.event(box_.journal().origin(), event, nullptr);

@@ -140,6 +140,8 @@ Definition read_definition(const std::string& id, const Value& value) {
     out.workspace = absolute_path(path->string, path->place);
   if (const Value* root = value.at_pointer("/workspace/root")) out.root = root->string;
   if (const Value* events = value.find("fileEvents")) out.file_events = file_events_of(*events);
+  if (const Value* redact = value.find("redact"))
+    for (const Value& pattern : redact->list) out.redact.push_back(pattern.string);
   if (const Value* hooks = value.find("hooks")) out.hooks = hooks_of(*hooks);
   out.json = identity(out);
   return out;

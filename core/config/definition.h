@@ -50,6 +50,7 @@ struct Definition {
   std::string workspace;  // directory of this machine; absolute, or empty: decided by the command
   std::string root = "/workspace";
   FileEvents file_events;
+  std::vector<std::string> redact;  // patterns whose content nobody gets
   std::vector<HookBinding> hooks;
   Place place;
   std::string json;  // canonical: id, provider, workspace; for keys and for providers. Hooks and

@@ -44,6 +44,10 @@ bool is_path(std::string_view s) {
   return !s.empty() && s.find('\0') == std::string_view::npos && s[0] != '~';
 }
 
+bool is_one_line(std::string_view s) {
+  return !s.empty() && s.find('\n') == s.npos;
+}
+
 bool is_directory_name(std::string_view s) {
   return !s.empty() && s != "." && s != ".." &&
          s.find_first_of(std::string_view("/\0", 2)) == s.npos;
@@ -165,11 +169,20 @@ constexpr std::array kHooksKeys{
 constexpr std::array kHooksShapes{Shape{.form = Form::map, .keys = kHooksKeys}};
 constexpr Rule kHooks{"a map such as {onFile: log}", kHooksShapes};
 
+// sandboxes.<id>.redact:
+constexpr std::array kPatternShapes{
+    Shape{.form = Form::text, .accepts = is_one_line, .pattern = "^[^\n]+$"}};
+constexpr Rule kPattern{"a pattern as in a .gitignore, such as \"*.pem\"", kPatternShapes};
+constexpr std::array kRedactShapes{Shape{.form = Form::list, .each = &kPattern}};
+constexpr Rule kRedact{"a list of patterns: [\"*.pem\", secrets/]", kRedactShapes};
+
 // sandboxes:
 constexpr std::array kSandboxKeys{
     Key{"provider", &kUse, "What creates and drives the sandbox.", "\"local\""},
     Key{"workspace", &kWorkspace, "The directory the agent works in."},
     Key{"fileEvents", &kFileEvents, "Whether and how the workspace is watched.", "true"},
+    Key{"redact", &kRedact,
+        "Files whose content nobody gets, as in a .gitignore: events come without diffs.", "[]"},
     Key{"hooks", &kHooks, "Handlers that run on this machine, once for each event."}};
 constexpr std::array kSandboxShapes{Shape{.form = Form::map, .keys = kSandboxKeys}};
 constexpr Rule kSandbox{"a map such as {provider: local}, or {}", kSandboxShapes};

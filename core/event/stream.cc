@@ -53,6 +53,17 @@ void put_file(JsonWriter& w, const Origin& origin, const Event& event) {
   w.close('}');
 }
 
+// The event's own details with its seq in front (rule E2); what is no object goes below `details`.
+void put_details(JsonWriter& w, const Event& event) {
+  const std::string_view json = event.json;
+  w.open('{').key("seq").value(event.seq);
+  if (json.size() > 2 && json.front() == '{')
+    w.raw(json.substr(1, json.size() - 2));
+  else if (!json.empty() && json != "{}")
+    w.key("details").raw(json);
+  w.close('}');
+}
+
 void put_run(JsonWriter& w, std::string_view type, const RunInfo& run) {
   w.open('{')
       .key("type")
@@ -69,10 +80,8 @@ std::string custom(const Origin& origin, const Event& event) {
   JsonWriter w = begin_custom(event.topic);
   if (is_file(event.kind))
     put_file(w, origin, event);
-  else if (event.json.empty())
-    w.open('{').close('}');
   else
-    w.raw(event.json);
+    put_details(w, event);
   return end_line(w, event.time_ns);
 }
 

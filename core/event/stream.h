@@ -12,7 +12,7 @@ namespace sandglass::stream {
 // {"type":"CUSTOM","name":"sandbox.file","value":{"type","path","timestamp","seq",...},"timestamp"}
 // value gains path_b64 when the path is not UTF-8, runId and actor where known, seenNs
 // (CLOCK_MONOTONIC) where known, metaOnly, symlink and replay when set. Lifecycle and custom
-// events: name is the topic, value their json, or {}.
+// events: name is the topic, value their json with the seq in front.
 std::string custom(const Origin& origin, const Event& event);
 // sandbox.file.diff, value {path, diff, seq}; to follow its sandbox.file at once. A patch that is
 // not UTF-8 is shown with U+FFFD in diff and exactly in diff_b64.

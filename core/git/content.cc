@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "git/patch.h"
+#include "git/redact.h"
 #include "git/rules.h"
 #include "git/snapshot.h"
 
@@ -61,7 +62,7 @@ Piece piece_of(uint32_t mode, std::string bytes, uint64_t full_size, uint64_t ca
 class Answers : public Content {
  public:
   Answers(const Baseline& baseline, Root workspace, const ContentOptions& options)
-      : baseline_(baseline), workspace_(std::move(workspace)), options_(options) {}
+      : baseline_(baseline), workspace_(std::move(workspace)), options_(options), redaction_(options.redact) {}
 
   Status start() {
     if (baseline_.kind == BaselineKind::commit) {
@@ -71,8 +72,10 @@ class Answers : public Content {
     return {};
   }
 
-  Piece get(std::string_view path, Which which) override {
+  Piece get(std::string_view path, Which which, bool for_export) override {
     if (!is_path(path)) return fault(path, "it is no path below the workspace");
+    if (for_export ? redaction_.withholds_export(path) : redaction_.withholds(path))
+      return expected(path, PieceState::redacted, "its content is withheld");
     switch (which) {
       case Which::before:
         return before(path);
@@ -147,6 +150,8 @@ class Answers : public Content {
 
   Piece after(std::string_view path, uint64_t cap) {
     Result<FileBytes> file = workspace_.read(path, cap);
+    if (!file && file.error().fault == Fault::not_found)
+      return expected(path, PieceState::absent, "there is no such file now");
     if (file) return piece_of(mode_of(file->mode), std::move(file->bytes), file->full_size, cap);
     struct stat st;
     errno = 0;
@@ -242,6 +247,7 @@ class Answers : public Content {
   const Baseline baseline_;
   const Root workspace_;
   const ContentOptions options_;
+  const Redaction redaction_;
   std::optional<Snapshot> snapshot_;
   std::optional<IgnoreRules> rules_;
   std::mutex mutex_;

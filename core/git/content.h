@@ -82,6 +82,7 @@ struct Piece {
 
 struct ContentOptions {
   uint64_t size_cap = 10'000'000;  // bytes of one file; beyond it T15
+  std::vector<std::string> redact;  // patterns whose content nobody gets (T8a)
   bool binary_full = false;        // T14: binary patches that `git apply` takes
 };
 
@@ -98,7 +99,8 @@ class Content {
                                                const std::string& workspace,
                                                ContentOptions options = {});
   virtual ~Content() = default;
-  virtual Piece get(std::string_view path, Which which) = 0;
+  // for_export: it will leave this host, so what usually holds secrets is withheld too (T8b).
+  virtual Piece get(std::string_view path, Which which, bool for_export = false) = 0;
 };
 
 }  // namespace sandglass::git

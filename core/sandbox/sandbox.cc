@@ -125,8 +125,8 @@ Status Sandbox::open() {
   auto handlers = make_handlers(registry_, *journal_, d.hooks);
   if (!handlers) return tl::unexpected(handlers.error());
   dispatcher_ = Dispatcher::start(
-      *journal_, std::move(*handlers), [this](const Event& event, git::Which which, bool) {
-        return content_ ? content_->get(event.path, which) : git::Piece{};
+      *journal_, std::move(*handlers), [this](const Event& event, git::Which which, bool for_export) {
+        return content_ ? content_->get(event.path, which, for_export) : git::Piece{};
       });
   return {};
 }
@@ -147,7 +147,10 @@ Status Sandbox::arm() {
   record_.workspace = *local;
   record_.baseline = git::pin_baseline(*local);
   if (!record_.baseline.note.empty()) log::warn("baseline: " + record_.baseline.note);
-  auto content = git::Content::open(record_.baseline, *local);
+  record_.redact = settings_.definition.redact;
+  git::ContentOptions options;
+  options.redact = record_.redact;
+  auto content = git::Content::open(record_.baseline, *local, options);
   if (!content) return tl::unexpected(content.error());
   content_ = std::move(*content);
   if (wanted.enabled) {

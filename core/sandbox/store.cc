@@ -90,7 +90,10 @@ std::string to_json(const InstanceRecord& r) {
   w.key("workspace").value(utf8_or_escaped(r.workspace)).key("workspaceHex").value(hex(r.workspace));
   w.key("root").value(r.root).key("provider").value(r.provider);
   w.key("providerIdHex").value(hex(r.provider_id)).key("watcher").value(r.watcher);
-  w.key("createdNs").value(r.created_ns).key("baseline").raw(r.baseline.to_json()).close('}');
+  w.key("createdNs").value(r.created_ns).key("baseline").raw(r.baseline.to_json());
+  w.key("redact").open('[');
+  for (const std::string& pattern : r.redact) w.value(pattern);
+  w.close(']').close('}');
   return w.take();
 }
 
@@ -116,6 +119,7 @@ Result<InstanceRecord> record_of(const std::string& bytes) {
     auto baseline = git::Baseline::from_json(j.at("baseline").dump());
     if (!baseline) return tl::unexpected(baseline.error());
     r.baseline = std::move(*baseline);
+    r.redact = j.at("redact").get<std::vector<std::string>>();
     return r;
   } catch (const std::exception& e) {
     return fail(Fault::corrupt, e.what());

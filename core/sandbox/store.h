@@ -30,6 +30,7 @@ struct InstanceRecord {
   std::string watcher;      // type name, or empty
   int64_t created_ns = 0;
   git::Baseline baseline;
+  std::vector<std::string> redact;  // patterns; what is withheld stays withheld afterwards
 };
 
 // An instance's folder with its lock held. Movable; the lock goes with it.

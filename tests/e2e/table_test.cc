@@ -131,6 +131,26 @@ TEST_F(Table, GitWorkspace_EachRow_IsAsSpecified) {
   product.expect_diff_applies();
 }
 
+TEST_F(Table, RedactedAndExported_ContentIsWithheld) {  // T8a, T8b, B8, B17
+  product.repository("mkdir keys; echo 1 > keys/a.txt; echo A=1 > .env; echo A=1 > .env.example");
+  product.commit_all();
+  product.dir().write("c.yaml", "version: 1\nsandboxes:\n  t: {redact: [keys/], fileEvents: {diff: true}}\n");
+  const Ran ran = product.run("echo 2 > keys/a.txt; echo A=2 > .env; echo A=2 > .env.example; echo x > id_rsa",
+                              {"--config", product.dir() / "c.yaml"});
+  std::map<std::string, std::string> exported;
+  for (const auto& line : ran.lines)
+    if (line.value("name", "") == "sandbox.file.diff")
+      exported[line.at("value").at("path")] = line.at("value").at("diff");
+  ASSERT_EQ(exported.size(), 4u);
+  EXPECT_EQ(exported["/workspace/keys/a.txt"], "");
+  EXPECT_EQ(exported["/workspace/.env"], "");
+  EXPECT_EQ(exported["/workspace/id_rsa"], "");
+  EXPECT_TRUE(has(exported["/workspace/.env.example"], "+A=2\n"));
+  const std::string here = product.diff();  // does not leave the host
+  EXPECT_TRUE(has(here, "b/.env\n")) << here;
+  EXPECT_FALSE(has(here, "keys")) << here;
+}
+
 TEST_F(Table, NoGitWorkspace_EachRow_IsAsSpecified) {
   product.sh("echo old > changed; echo old > deleted");
   auto all = rows("echo new > changed; echo new > created; rm deleted; : > empty");

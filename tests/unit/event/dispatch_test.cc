@@ -206,7 +206,7 @@ class Batching : public Dispatch {
     add(fake, "h", std::move(masks));
     start();
     append("first");
-    ASSERT_TRUE(journal_->sync(10'000));
+    ASSERT_TRUE(gate_.wait_reached());
     testing::append_many(*journal_, count);
     ASSERT_TRUE(journal_->sync(10'000));
     gate_.open();

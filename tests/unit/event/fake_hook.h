@@ -39,13 +39,20 @@ class Gate {
   }
   bool pass() {
     std::unique_lock lock(mutex_);
+    reached_ = true;
+    changed_.notify_all();
     return changed_.wait_for(lock, std::chrono::seconds(30), [&] { return open_; });
+  }
+  // Waits until somebody stands before it.
+  bool wait_reached() {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(30), [&] { return reached_; });
   }
 
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool open_ = false;
+  bool open_ = false, reached_ = false;
 };
 
 // What one instance does and saw. Set the functions before make(); make it a shared_ptr that

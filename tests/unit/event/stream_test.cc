@@ -69,15 +69,16 @@ TEST(Stream, Custom_Flags_AreThereOnlyWhenSet) {  // S1
 
 TEST(Stream, Custom_OtherEvents_AreNamedByTopic_AndCarryTheirJson) {
   Event e;
+  e.seq = 41;
   e.kind = EventKind::state;
   e.topic = "sandbox.state";
   e.time_ns = 5'000'000;
   e.json = R"({"from":"arming","event":"ok","to":"ready"})";
   EXPECT_EQ(custom(kOrigin, e),
             R"({"type":"CUSTOM","name":"sandbox.state",)"
-            R"("value":{"from":"arming","event":"ok","to":"ready"},"timestamp":5})");
+            R"("value":{"seq":41,"from":"arming","event":"ok","to":"ready"},"timestamp":5})");
   e.json.clear();
-  EXPECT_EQ(nlohmann::json::parse(custom(kOrigin, e))["value"], nlohmann::json::object());
+  EXPECT_EQ(nlohmann::json::parse(custom(kOrigin, e))["value"], nlohmann::json({{"seq", e.seq}}));
 }
 
 TEST(Stream, RunStarted_IsAgUi) {  // S4

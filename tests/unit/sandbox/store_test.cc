@@ -19,6 +19,7 @@ static InstanceRecord record(const std::string& id, const std::string& workspace
   r.watcher = "inotify";
   r.created_ns = created;
   r.baseline.kind = git::BaselineKind::commit;
+  r.redact = {"*.pem"};
   r.baseline.commit = "0123456789012345678901234567890123456789";
   return r;
 }
@@ -52,6 +53,7 @@ TEST(Store, Record_AnyBytes_ComesBackAsItWas) {
   ASSERT_TRUE(back) << back.error().text;
   EXPECT_EQ(back->workspace, "/w/caf\xe9");
   EXPECT_EQ(back->provider_id, std::string("id\0\xff", 4));
+  EXPECT_EQ(back->redact, std::vector<std::string>{"*.pem"});
   EXPECT_EQ(back->baseline.commit, "0123456789012345678901234567890123456789");
 }
 
