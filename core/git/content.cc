@@ -143,9 +143,10 @@ class Answers : public Content {
         return expected(path, why.state, "new since the baseline");
       return why;
     }
-    Result<Object> blob = snapshot_->blob(entry->id, std::max(kWholeBlob, options_.size_cap));
+    const Result<ObjectPtr> blob =
+        snapshot_->blob(entry->id, std::max(kWholeBlob, options_.size_cap));
     if (!blob) return fault(path, blob.error().text);
-    return piece_of(entry->mode, std::move(blob->bytes), blob->full_size, options_.size_cap);
+    return piece_of(entry->mode, (*blob)->bytes, (*blob)->full_size, options_.size_cap);
   }
 
   Piece after(std::string_view path, uint64_t cap) {
@@ -195,14 +196,14 @@ class Answers : public Content {
     if (now.state == PieceState::here && now.mode == entry.mode &&
         object_id(ObjectType::blob, now.bytes) == entry.id)
       return expected(path, PieceState::same, "same as the baseline");
-    Result<Object> blob = snapshot_->blob(entry.id, options_.size_cap);
+    const Result<ObjectPtr> blob = snapshot_->blob(entry.id, options_.size_cap);
     if (!blob) return fault(path, blob.error().text);
-    if (!blob->whole()) {
+    if (!(*blob)->whole()) {
       Piece out = empty(PieceState::too_large);
-      out.full_size = std::max(blob->full_size, now.full_size);
+      out.full_size = std::max((*blob)->full_size, now.full_size);
       return out;
     }
-    return patch(path, Side{entry.mode, blob->bytes, entry.id}, now);
+    return patch(path, Side{entry.mode, (*blob)->bytes, entry.id}, now);
   }
 
   Piece patch(std::string_view path, const std::optional<Side>& old_side, Piece& now) {

@@ -26,7 +26,7 @@ std::optional<ObjectType> type_named(std::string_view name) {
 }
 
 // A loose object is one zlib stream: "blob 12", a zero byte, the content.
-Result<Object> read_loose(int fd, uint64_t limit) {
+Result<ObjectPtr> read_loose(int fd, uint64_t limit) {
   static const auto broken = [] { return fail(Fault::corrupt, "damaged loose object"); };
   ZStream stream(fd, 0);
   std::string head;
@@ -45,14 +45,14 @@ Result<Object> read_loose(int fd, uint64_t limit) {
   const char* end = head.data() + head.size();
   auto [at, error] = std::from_chars(head.data() + space + 1, end, out.full_size);
   if (error != std::errc() || at != end) return broken();
-  if (out.full_size > limit) return out;
+  if (out.full_size > limit) return std::make_shared<const Object>(std::move(out));
   Result<std::string> bytes = stream.read_exactly(out.full_size);
   if (!bytes) return tl::unexpected(bytes.error());
   out.bytes = std::move(*bytes);
-  return out;
+  return std::make_shared<const Object>(std::move(out));
 }
 
-Result<Object> find_loose(const Root& root, const Oid& id, uint64_t limit) {
+Result<ObjectPtr> find_loose(const Root& root, const Oid& id, uint64_t limit) {
   const std::string name = to_hex(id).insert(2, "/");
   Fd fd(root.try_open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY));
   if (!fd) return fail(Fault::not_found, "no such object");
@@ -125,10 +125,10 @@ bool Objects::look_for_packs() {
   return grown;
 }
 
-Result<Object> Objects::find(const Oid& id, uint64_t limit) {
+Result<ObjectPtr> Objects::find(const Oid& id, uint64_t limit) {
   Error last{Fault::not_found, "object " + to_hex(id) + " is not in the object database"};
-  const auto settled = [&](Result<Object>& got) {
-    if (got && proven(*got, id)) return true;
+  const auto settled = [&](const Result<ObjectPtr>& got) {
+    if (got && proven(**got, id)) return true;
     if (!got && got.error().fault == Fault::not_found) return false;
     last = {Fault::corrupt, "object " + to_hex(id) + " cannot be read: " +
                                 (got ? "its content has another id" : got.error().text)};
@@ -137,18 +137,19 @@ Result<Object> Objects::find(const Oid& id, uint64_t limit) {
   for (const auto& pack : *packs()) {
     const std::optional<uint64_t> offset = pack->find(id);
     if (!offset) continue;
-    Result<Object> got = pack->read(*offset, limit);
+    Result<ObjectPtr> got = pack->read(*offset, limit, cache_);
     if (settled(got)) return got;
+    cache_.clear();  // what it was made of may be damaged, or may have been for a moment
   }
   for (const Directory& directory : directories_) {
-    Result<Object> got = find_loose(directory.root, id, limit);
+    Result<ObjectPtr> got = find_loose(directory.root, id, limit);
     if (settled(got)) return got;
   }
   return tl::unexpected(last);
 }
 
-Result<Object> Objects::read(const Oid& id, uint64_t limit) {
-  Result<Object> got = find(id, limit);
+Result<ObjectPtr> Objects::read(const Oid& id, uint64_t limit) {
+  Result<ObjectPtr> got = find(id, limit);
   if (!got && look_for_packs()) got = find(id, limit);
   return got;
 }

@@ -23,7 +23,7 @@ class Objects {
 
   // Fault::not_found when it is nowhere, Fault::corrupt when what is there is not it. An object
   // larger than `limit` bytes comes without bytes and unproven, its size as the file claims it.
-  Result<Object> read(const Oid& id, uint64_t limit);
+  Result<ObjectPtr> read(const Oid& id, uint64_t limit);
 
  private:
   struct Directory {
@@ -32,12 +32,13 @@ class Objects {
   };
   using Packs = std::vector<std::shared_ptr<const Pack>>;
 
-  Result<Object> find(const Oid& id, uint64_t limit);
+  Result<ObjectPtr> find(const Oid& id, uint64_t limit);
   std::shared_ptr<const Packs> packs();
   bool look_for_packs();
 
   std::mutex mutex_;
   std::vector<Directory> directories_;
+  ObjectCache cache_;
   std::shared_ptr<const Packs> packs_ = std::make_shared<Packs>();
 };
 

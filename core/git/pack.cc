@@ -157,33 +157,51 @@ Result<uint64_t> Pack::object_size(const Entry& entry) const {
   return sizes->result;
 }
 
-Result<Object> Pack::read(uint64_t offset, uint64_t limit) const {
-  Result<Entry> entry = entry_at(offset);
-  if (!entry) return tl::unexpected(entry.error());
-  Result<uint64_t> size = object_size(*entry);
-  if (!size) return tl::unexpected(size.error());
-  Object out;
-  out.full_size = *size;
-  if (*size > limit) return out;
+Result<std::string> Pack::unpack(const Entry& entry) const {
+  if (entry.size > kMaxHeld) return damaged("entry too large");
+  return ZStream(pack_.get(), entry.data).read_exactly(entry.size);
+}
 
-  std::vector<std::string> deltas;
-  for (uint64_t held = 0; entry->is_delta();) {
-    held += entry->size;
-    if (held > kMaxHeld || deltas.size() == kMaxChain) return damaged("endless delta chain");
-    Result<std::string> delta = ZStream(pack_.get(), entry->data).read_exactly(entry->size);
-    if (!delta) return tl::unexpected(delta.error());
-    deltas.push_back(std::move(*delta));
-    entry = entry_at(entry->base);
+Result<ObjectPtr> Pack::read(uint64_t offset, uint64_t limit, ObjectCache& cache) const {
+  struct Step {
+    uint64_t offset;
+    std::string delta;
+  };
+  std::vector<Step>
+      steps;  // from the object asked for down to what the cache or the pack holds whole
+  ObjectPtr at = cache.get(this, offset);
+  for (uint64_t held = 0; !at;) {
+    const Result<Entry> entry = entry_at(offset);
     if (!entry) return tl::unexpected(entry.error());
+    if (steps.empty()) {
+      const Result<uint64_t> size = object_size(*entry);
+      if (!size) return tl::unexpected(size.error());
+      if (*size > limit) return std::make_shared<const Object>(Object{ObjectType::blob, "", *size});
+    }
+    held += entry->size;
+    if (held > kMaxHeld || steps.size() > kMaxChain) return damaged("endless delta chain");
+    Result<std::string> bytes = unpack(*entry);
+    if (!bytes) return tl::unexpected(bytes.error());
+    if (entry->is_delta()) {
+      steps.push_back({offset, std::move(*bytes)});
+      offset = entry->base;
+      at = cache.get(this, offset);
+    } else {
+      const auto type = static_cast<ObjectType>(entry->kind);
+      at = std::make_shared<const Object>(Object{type, std::move(*bytes), entry->size});
+      cache.put(this, offset, at);
+    }
   }
-  if (entry->size > kMaxHeld) return damaged("base too large");
-  Result<std::string> bytes = ZStream(pack_.get(), entry->data).read_exactly(entry->size);
-  for (auto delta = deltas.rbegin(); bytes && delta != deltas.rend(); ++delta)
-    bytes = apply_delta(*bytes, *delta, kMaxHeld);
-  if (!bytes) return tl::unexpected(bytes.error());
-  out.type = static_cast<ObjectType>(entry->kind);
-  out.bytes = std::move(*bytes);
-  return out;
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    Result<std::string> bytes = apply_delta(at->bytes, step->delta, kMaxHeld);
+    if (!bytes) return tl::unexpected(bytes.error());
+    const uint64_t size = bytes->size();
+    at = std::make_shared<const Object>(Object{at->type, std::move(*bytes), size});
+    cache.put(this, step->offset, at);
+  }
+  if (at->bytes.size() > limit)
+    return std::make_shared<const Object>(Object{at->type, "", at->full_size});
+  return at;
 }
 
 }  // namespace sandglass::git

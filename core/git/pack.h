@@ -9,16 +9,10 @@
 
 #include "base/below.h"
 #include "base/fd.h"
+#include "git/object_cache.h"
 #include "git/oid.h"
 
 namespace sandglass::git {
-
-struct Object {
-  ObjectType type = ObjectType::blob;
-  std::string bytes;       // empty when the object is larger than the reader's limit
-  uint64_t full_size = 0;  // of the whole
-  bool whole() const { return bytes.size() == full_size; }
-};
 
 // Any thread. What it returns is not yet proven to have the id asked for: see Objects.
 class Pack {
@@ -28,7 +22,8 @@ class Pack {
   static Result<Pack> open(const Root& objects, const std::string& name);
 
   std::optional<uint64_t> find(const Oid& id) const;  // offset in the pack
-  Result<Object> read(uint64_t offset, uint64_t limit) const;
+  // An object larger than `limit` comes without bytes.
+  Result<ObjectPtr> read(uint64_t offset, uint64_t limit, ObjectCache& cache) const;
 
  private:
   struct Entry;
@@ -36,6 +31,7 @@ class Pack {
   Status load_fanout();
   Result<Entry> entry_at(uint64_t offset) const;
   Result<uint64_t> object_size(const Entry& entry) const;
+  Result<std::string> unpack(const Entry& entry) const;
 
   Fd index_, pack_;
   std::array<uint32_t, 256> fanout_{};

@@ -120,10 +120,11 @@ Result<IgnoreRules::File> IgnoreRules::at_baseline(std::string_view directory) {
   const auto entry = snapshot_->find(path);
   if (!entry) return tl::unexpected(entry.error());
   if (*entry && ((*entry)->mode & 0170000) == 0100000) {
-    const Result<Object> blob = snapshot_->blob((*entry)->id, kMaxFile);
+    const Result<ObjectPtr> blob = snapshot_->blob((*entry)->id, kMaxFile);
     if (!blob) return tl::unexpected(blob.error());
-    if (!blob->whole()) return fail(Fault::corrupt, shown(path) + " of the baseline is too large");
-    out = IgnoreFile::parse(blob->bytes);
+    if (!(*blob)->whole())
+      return fail(Fault::corrupt, shown(path) + " of the baseline is too large");
+    out = IgnoreFile::parse((*blob)->bytes);
   }
   std::lock_guard lock(mutex_);
   if (remembered_.size() >= kMaxRemembered) remembered_.clear();

@@ -43,14 +43,14 @@ std::optional<TreeEntry> find_in_tree(std::string_view tree, std::string_view na
   return std::nullopt;
 }
 
-Result<Object> Snapshot::read(const Oid& id, ObjectType type, uint64_t limit) {
-  Result<Object> got = objects_->read(id, limit);
-  if (got && got->whole() && got->type != type)
+Result<ObjectPtr> Snapshot::read(const Oid& id, ObjectType type, uint64_t limit) {
+  Result<ObjectPtr> got = objects_->read(id, limit);
+  if (got && (*got)->whole() && (*got)->type != type)
     return fail(Fault::corrupt, "object " + to_hex(id) + " is of an unexpected type");
   return got;
 }
 
-Result<Object> Snapshot::blob(const Oid& id, uint64_t limit) {
+Result<ObjectPtr> Snapshot::blob(const Oid& id, uint64_t limit) {
   return read(id, ObjectType::blob, limit);
 }
 
@@ -60,9 +60,9 @@ Result<Oid> Snapshot::root() {
     if (root_) return *root_;
   }
   static constexpr std::string_view kWord = "tree ";
-  Result<Object> commit = read(commit_, ObjectType::commit, kMaxTree);
+  Result<ObjectPtr> commit = read(commit_, ObjectType::commit, kMaxTree);
   if (!commit) return tl::unexpected(commit.error());
-  const std::string_view text = commit->bytes;
+  const std::string_view text = (*commit)->bytes;
   const std::optional<Oid> id =
       text.starts_with(kWord) ? parse_oid(text.substr(kWord.size(), 40)) : std::nullopt;
   if (!id) return fail(Fault::corrupt, "commit " + to_hex(commit_) + " names no tree");
@@ -71,32 +71,32 @@ Result<Oid> Snapshot::root() {
   return *id;
 }
 
-Result<Snapshot::Tree> Snapshot::tree(const Oid& id) {
+Result<ObjectPtr> Snapshot::tree(const Oid& id) {
   {
     std::lock_guard lock(mutex_);
     if (const auto found = trees_.find(id); found != trees_.end()) return found->second;
   }
-  Result<Object> object = read(id, ObjectType::tree, kMaxTree);
-  if (!object) return tl::unexpected(object.error());
-  if (!object->whole()) return fail(Fault::corrupt, "tree " + to_hex(id) + " is too large");
-  Tree out = std::make_shared<const std::string>(std::move(object->bytes));
+  const Result<ObjectPtr> object = read(id, ObjectType::tree, kMaxTree);
+  if (!object) return object;
+  const size_t size = (*object)->bytes.size();
+  if (!(*object)->whole()) return fail(Fault::corrupt, "tree " + to_hex(id) + " is too large");
   std::lock_guard lock(mutex_);
-  if (held_ + out->size() > kTreesHeld) {
+  if (held_ + size > kTreesHeld) {
     trees_.clear();
     held_ = 0;
   }
-  if (trees_.emplace(id, out).second) held_ += out->size();
-  return out;
+  if (trees_.emplace(id, *object).second) held_ += size;
+  return object;
 }
 
 Result<std::optional<TreeEntry>> Snapshot::find(std::string_view path) {
   Result<Oid> at = root();
   if (!at) return tl::unexpected(at.error());
   for (Oid id = *at;;) {
-    const Result<Tree> here = tree(id);
+    const Result<ObjectPtr> here = tree(id);
     if (!here) return tl::unexpected(here.error());
     const size_t slash = path.find('/');
-    const std::optional<TreeEntry> entry = find_in_tree(**here, path.substr(0, slash));
+    const std::optional<TreeEntry> entry = find_in_tree((*here)->bytes, path.substr(0, slash));
     if (!entry || slash == std::string_view::npos || entry->mode == kSubmodule) return entry;
     if (entry->mode != kDirectory) return std::optional<TreeEntry>();
     path.remove_prefix(slash + 1);

@@ -23,7 +23,7 @@ struct TreeEntry {
 // Looks one name up in the raw bytes of a tree object. Nothing when it is not there.
 std::optional<TreeEntry> find_in_tree(std::string_view tree, std::string_view name);
 
-// Any thread. Trees are remembered up to a bound; blobs are not.
+// Any thread. Trees are remembered up to a bound.
 class Snapshot {
  public:
   Snapshot(std::unique_ptr<Objects> objects, Oid commit)
@@ -32,19 +32,18 @@ class Snapshot {
   // `path` is below the repository's root. Nothing when the baseline has no such path; a path
   // inside a submodule gives the submodule's entry.
   Result<std::optional<TreeEntry>> find(std::string_view path);
-  Result<Object> blob(const Oid& id, uint64_t limit);
+  Result<ObjectPtr> blob(const Oid& id, uint64_t limit);
 
  private:
-  using Tree = std::shared_ptr<const std::string>;
   Result<Oid> root();
-  Result<Tree> tree(const Oid& id);
-  Result<Object> read(const Oid& id, ObjectType type, uint64_t limit);
+  Result<ObjectPtr> tree(const Oid& id);
+  Result<ObjectPtr> read(const Oid& id, ObjectType type, uint64_t limit);
 
   std::unique_ptr<Objects> objects_;
   const Oid commit_;
   std::mutex mutex_;
   std::optional<Oid> root_;
-  std::map<Oid, Tree> trees_;
+  std::map<Oid, ObjectPtr> trees_;
   size_t held_ = 0;  // bytes in trees_
 };
 

@@ -12,21 +12,34 @@
 namespace sandglass::git {
 
 struct ZStream::State {
-  int fd;
-  uint64_t offset;
+  int fd = -1;
+  uint64_t offset = 0;
   bool ended = false;
   z_stream z{};
   std::array<unsigned char, 8192> in;
+  ~State();
 };
 
-ZStream::ZStream(int fd, uint64_t offset) : state_(std::make_unique<State>()) {
+thread_local std::unique_ptr<ZStream::State> ZStream::spare_;
+
+ZStream::State::~State() {
+  inflateEnd(&z);
+}
+
+ZStream::ZStream(int fd, uint64_t offset) : state_(std::move(spare_)) {
+  if (!state_) {
+    state_ = std::make_unique<State>();
+    if (inflateInit(&state_->z) != Z_OK) throw std::bad_alloc();
+  }
+  inflateReset(&state_->z);
+  state_->z.avail_in = 0;
   state_->fd = fd;
   state_->offset = offset;
-  if (inflateInit(&state_->z) != Z_OK) throw std::bad_alloc();
+  state_->ended = false;
 }
 
 ZStream::~ZStream() {
-  inflateEnd(&state_->z);
+  spare_ = std::move(state_);
 }
 
 Status ZStream::refill() {
@@ -42,7 +55,7 @@ Status ZStream::refill() {
   return {};
 }
 
-Result<size_t> ZStream::read(char* to, size_t size) {
+Result<size_t> ZStream::inflate_into(char* to, size_t size, int flush) {
   State& s = *state_;
   size_t have = 0;
   while (have < size && !s.ended) {
@@ -51,7 +64,7 @@ Result<size_t> ZStream::read(char* to, size_t size) {
     const size_t room = std::min<size_t>(size - have, UINT_MAX);
     s.z.next_out = reinterpret_cast<Bytef*>(to + have);
     s.z.avail_out = static_cast<uInt>(room);
-    const int code = inflate(&s.z, Z_NO_FLUSH);
+    const int code = inflate(&s.z, flush);
     have += room - s.z.avail_out;
     if (code == Z_STREAM_END)
       s.ended = true;
@@ -61,15 +74,18 @@ Result<size_t> ZStream::read(char* to, size_t size) {
   return have;
 }
 
+Result<size_t> ZStream::read(char* to, size_t size) {
+  return inflate_into(to, size, Z_NO_FLUSH);
+}
+
+// One byte of room too much lets zlib see the end in the same call; told so by Z_FINISH, it keeps
+// no window of what it made.
 Result<std::string> ZStream::read_exactly(size_t size) {
-  std::string out(size, '\0');
-  Result<size_t> got = read(out.data(), size);
+  std::string out(size + 1, '\0');
+  const Result<size_t> got = inflate_into(out.data(), out.size(), Z_FINISH);
   if (!got) return tl::unexpected(got.error());
-  char more;
-  Result<size_t> rest = *got == size ? read(&more, 1) : Result<size_t>(0);
-  if (!rest) return tl::unexpected(rest.error());
-  if (*got != size || *rest != 0)
-    return fail(Fault::corrupt, "compressed data has another size than it says");
+  if (*got != size) return fail(Fault::corrupt, "compressed data has another size than it says");
+  out.resize(size);
   return out;
 }
 

@@ -28,7 +28,10 @@ class ZStream {
  private:
   struct State;
   Status refill();
+  Result<size_t> inflate_into(char* to, size_t size, int flush);
   std::unique_ptr<State> state_;
+  // Setting zlib up costs more than unpacking a small object, so a thread keeps its last state.
+  static thread_local std::unique_ptr<State> spare_;
 };
 
 // A whole buffer as one zlib stream.

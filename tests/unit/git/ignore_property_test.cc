@@ -172,7 +172,7 @@ TEST(IgnoreProperty, CheckIgnore_GeneratedPatterns_AgreesWithGit) {
   const uint32_t seed = property_seed("IgnoreProperty");
   size_t compared = 0, decided = 0, different = 0;
   const Repo repo;
-  for (uint32_t round = 0; round < 300 && different < 5; round++) {
+  for (uint32_t round = 0; round < 150 && different < 5; round++) {
     Random random(seed + round);
     clear(repo);
     const std::map<std::string, bool> tree = random_tree(random, repo);

@@ -21,7 +21,7 @@ void expect_all_equal(const Repo& repo, size_t at_least) {
     const std::string type = list.substr(at + 41, list.find('\n', at) - at - 41);
     const auto got = (*objects)->read(*parse_oid(name), 1 << 20);
     ASSERT_TRUE(got) << name << ": " << got.error().text;
-    EXPECT_EQ(got->bytes, repo.git({"cat-file", type, name}));
+    EXPECT_EQ((*got)->bytes, repo.git({"cat-file", type, name}));
   }
   EXPECT_GE(seen, at_least);
 }
@@ -69,8 +69,8 @@ TEST(Objects, Read_OverTheLimit_GivesTheSizeOnly) {
   for (const char* how : {"loose", "packed"}) {
     const auto got = objects->read(*id, 100);
     ASSERT_TRUE(got) << how;
-    EXPECT_EQ(got->full_size, 5000u);
-    EXPECT_FALSE(got->whole());
+    EXPECT_EQ((*got)->full_size, 5000u);
+    EXPECT_FALSE((*got)->whole());
     repo.git({"gc", "-q", "--prune=now"});
   }
 }
