@@ -14,6 +14,7 @@
 namespace inotify_watcher {
 
 constexpr size_t kBuffer = 256 * 1024;
+constexpr uint64_t kRenewNs = 200'000'000;
 
 static std::string text_of(sg_bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data), bytes.len};
@@ -105,7 +106,7 @@ sg_status Run::loop() {
 
 int Run::timeout_ms(uint64_t now_ns) {
   uint64_t next = UINT64_MAX;
-  for (uint64_t at : {limbo_ns_, root_retry_ns_, blind_retry_ns_})
+  for (uint64_t at : {limbo_ns_, renew_ns_, root_retry_ns_, blind_retry_ns_})
     if (at) next = std::min(next, at);
   if (next == UINT64_MAX) return -1;
   if (next <= now_ns) return 0;
@@ -127,7 +128,8 @@ sg_status Run::drain() {
       on_event(*event);
       at += static_cast<ssize_t>(sizeof *event + event->len);
     }
-    if (lost_) {
+    if (lost_ || (renew_ns_ && renew_ns_ <= now)) {
+      renew_ns_ = 0;
       lost_ = false;
       watches_.renew();
       hints_.lose_all();
@@ -139,6 +141,7 @@ sg_status Run::drain() {
       blind_retry_ns_ = 0;
       watches_.retry_blind();
     }
+    if (watches_.take_short() && !renew_ns_) renew_ns_ = now + kRenewNs;
     say_exhausted();
     if (const sg_status status = hints_.send(sink_); status != SG_OK) return status;
     if (n <= 0) return SG_OK;

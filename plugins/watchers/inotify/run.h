@@ -59,6 +59,7 @@ class Run {
   bool lost_ = false;
   bool root_doubted_ = false;
   bool exhausted_ = false;       // said already
+  uint64_t renew_ns_ = 0;        // when to begin anew after a shortage, 0 never
   uint64_t root_retry_ns_ = 0;   // when to look for the root again, 0 never
   uint64_t blind_retry_ns_ = 0;  // when to try again for watches, 0 never
   uint64_t blind_pause_ns_ = 0;

@@ -15,6 +15,7 @@
 
 namespace inotify_watcher {
 
+constexpr int kOpenDepth = 32;  // directories held open at once while a new tree is read
 constexpr uint32_t kMask = IN_CREATE | IN_DELETE | IN_MODIFY | IN_ATTRIB | IN_CLOSE_WRITE |
                            IN_MOVED_FROM | IN_MOVED_TO | IN_ONLYDIR | IN_EXCL_UNLINK;
 
@@ -113,10 +114,17 @@ bool Watches::path_of(const Node* node, std::string_view& path) {
 Fd Watches::open_below(const Node* node) {
   std::string_view path;
   if (!path_of(node, path)) return Fd();
-  Fd fd(open_dir(root_fd_.get(), path.empty() ? "." : std::string(path).c_str()));
+  Fd fd = enter(root_fd_.get(), path.empty() ? "." : std::string(path));
   struct stat st {};
   if (!fd || ::fstat(fd.get(), &st) < 0) return Fd();
   return st.st_dev == node->device && st.st_ino == node->inode ? std::move(fd) : Fd();
+}
+
+// A directory that is there. What is missing for want of descriptors is made up for by renew().
+Fd Watches::enter(int at, const std::string& name) {
+  Fd fd(open_dir(at, name.c_str()));
+  if (!fd && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) short_ = true;
+  return fd;
 }
 
 Watches::Came Watches::adopt(Node* dir, std::string_view name) {
@@ -125,14 +133,16 @@ Watches::Came Watches::adopt(Node* dir, std::string_view name) {
     dir->stale = true;
     return Came::nothing;
   }
-  const Fd fd(open_dir(parent.get(), std::string(name).c_str()));
+  const Fd fd = enter(parent.get(), std::string(name));
   if (!fd) {
     if (Node* known = child(dir, name)) send_to_limbo(known);
     return Came::nothing;
   }
   const Came came = place(dir, name, fd.get());
-  if (came == Came::newly)
-    if (Node* node = child(dir, name)) scan(node);
+  if (came != Came::newly) return came;
+  Node* node = child(dir, name);
+  if (node->stale) read(node, fd.get(), kOpenDepth);
+  scan(node);
   return came;
 }
 
@@ -146,7 +156,10 @@ Watches::Came Watches::place(Node* dir, std::string_view name, int fd) {
   if (known && known->wd == wd && wd >= 0) return Came::same;
   const bool same_inode = known && known->inode == st.st_ino && known->device == st.st_dev;
   if (same_inode && known->blind) return wd >= 0 ? see(known, wd) : Came::blind;
-  if (wd < 0 && error != ENOSPC) return Came::nothing;
+  if (wd < 0 && error != ENOSPC) {
+    short_ |= error == ENOMEM;
+    return Came::nothing;
+  }
   if (known) send_to_limbo(known);
   std::unique_ptr<Node> node;
   if (Node* elsewhere = wd >= 0 ? find(wd) : nullptr) {
@@ -188,21 +201,27 @@ void Watches::scan(Node* top) {
       tell_(SG_HINT_BLIND, node);  // perhaps at another path than before
       continue;
     }
-    if (node->stale) read(node);
+    if (node->stale)
+      if (const Fd fd = open_below(node)) read(node, fd.get(), kOpenDepth);
     for (auto& [name, one] : node->children) todo.push_back(one.get());
   }
 }
 
-void Watches::read(Node* node) {
-  const Fd fd = open_below(node);
-  if (!fd) return;
+// New directories below are read at once while they are open, down to `depth`; scan() does the
+// rest.
+void Watches::read(Node* node, int fd, int depth) {
   node->stale = false;
-  std::vector<std::string> names = names_in(fd.get());
+  std::vector<std::string> names = names_in(fd);
+  size_t placed = 0;
   for (const std::string& name : names) {
-    const Fd below(open_dir(fd.get(), name.c_str()));
-    if (below) place(node, name, below.get());
+    const Fd below = enter(fd, name);
+    const Came came = below ? place(node, name, below.get()) : Came::nothing;
+    if (came != Came::nothing) ++placed;
+    if (came != Came::newly || depth == 0) continue;
+    Node* one = child(node, name);
+    if (one && one->stale) read(one, below.get(), depth - 1);
   }
-  if (node->children.empty()) return;
+  if (node->children.size() == placed) return;
   std::sort(names.begin(), names.end());
   std::vector<Node*> missing;
   for (auto& [name, one] : node->children)

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace inotify_watcher {
@@ -75,6 +76,8 @@ class Watches {
   void renew();
   // Drops what has been in limbo too long. Returns when to call again, 0 for never.
   uint64_t clear_limbo(uint64_t now_ns);
+  // True once after descriptors or memory ran short: call renew() a little later.
+  bool take_short() { return std::exchange(short_, false); }
   void stamp(uint64_t now_ns) { now_ns_ = now_ns; }
 
   size_t count() const { return by_wd_.size(); }
@@ -94,7 +97,8 @@ class Watches {
   Came place(Node* dir, std::string_view name, int fd);
   Came see(Node* node, int wd);
   void scan(Node* top);
-  void read(Node* node);
+  void read(Node* node, int fd, int depth);
+  Fd enter(int at, const std::string& name);
   std::vector<std::string> names_in(int fd) const;
   std::unique_ptr<Node> detach(Node* node);
   void send_to_limbo(Node* node);
@@ -111,6 +115,7 @@ class Watches {
   std::unordered_map<int, Node*> by_wd_;
   std::vector<Limbo> limbo_;
   size_t blind_ = 0;
+  bool short_ = false;
   uint64_t now_ns_ = 0;
   const Node* memo_ = nullptr;  // the node that path_ is of
   std::string path_;
