@@ -246,6 +246,7 @@ void wait_for_news(State& s) {
     tell(o.control, {Word::no_fork, errno});
     ::_exit(1);
   }
+  [[maybe_unused]] const int away = ::chdir("/");  // keeps no file system busy
   for (int fd : {o.in, o.out, o.err, o.terminal, o.gate, o.group_join}) {
     if (fd >= 0) ::close(fd);
   }
