@@ -119,7 +119,7 @@ Result<InstanceRecord> record_of(const std::string& bytes) {
     auto baseline = git::Baseline::from_json(j.at("baseline").dump());
     if (!baseline) return tl::unexpected(baseline.error());
     r.baseline = std::move(*baseline);
-    r.redact = j.at("redact").get<std::vector<std::string>>();
+    r.redact = j.value("redact", std::vector<std::string>());
     return r;
   } catch (const std::exception& e) {
     return fail(Fault::corrupt, e.what());
