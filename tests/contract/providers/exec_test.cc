@@ -1,6 +1,7 @@
 // Commands in a sandbox: rules X2 to X6; cases E1, E2, E5, E8.
 #include <signal.h>
 
+#include <atomic>
 #include <thread>
 
 #include "contract/providers/provider.h"
@@ -148,10 +149,12 @@ TEST_P(Provider, Signal_RunningCommand_GetsIt) {
   Command command = shell("trap 'echo caught; exit 7' USR1; echo up; while :; do sleep .02; done");
   command.tag = "contract-signal";
   EXPECT_EQ(box.signal(command.tag, SIGUSR1).error().fault, Fault::not_found);
-  command.on_output = [&](std::string_view out) {
-    if (out == "up\n") {
+  bool sent = false;
+  command.on_output = [&](std::string_view) {
+    if (!sent) {
       EXPECT_TRUE(box.signal(command.tag, SIGUSR1));
     }
+    sent = true;  // the shell says on stderr that its sleep was signalled as well
   };
   const Ran ran = box.exec(command);
   ASSERT_TRUE(ran.status);
