@@ -14,6 +14,7 @@
 namespace inotify_watcher {
 
 constexpr size_t kBuffer = 256 * 1024;
+constexpr ssize_t kRoom = sizeof(inotify_event) + NAME_MAX + 1;
 constexpr uint64_t kRenewNs = 200'000'000;
 
 static std::string text_of(sg_bytes bytes) {
@@ -131,8 +132,8 @@ sg_status Run::drain() {
     if (lost_ || (renew_ns_ && renew_ns_ <= now)) {
       renew_ns_ = 0;
       lost_ = false;
-      watches_.renew();
       hints_.lose_all();
+      watches_.renew();
       root_doubted_ = true;
     }
     if (root_doubted_ || (root_retry_ns_ && root_retry_ns_ <= now)) check_root();
@@ -144,7 +145,9 @@ sg_status Run::drain() {
     if (watches_.take_short() && !renew_ns_) renew_ns_ = now + kRenewNs;
     say_exhausted();
     if (const sg_status status = hints_.send(sink_); status != SG_OK) return status;
-    if (n <= 0) return SG_OK;
+    // The kernel fills the buffer as long as the next event fits: room left is a queue that was
+    // empty.
+    if (n + kRoom < static_cast<ssize_t>(kBuffer)) return SG_OK;
   }
 }
 
@@ -228,8 +231,7 @@ sg_status Run::flush(sg_call* call) {
   return status == SG_OK && over_ ? SG_E_LOST : status;
 }
 
-// The wake came before its queue was read, so what had been queued before it was drained... unless
-// the wake was seen only after that read: read once more.
+// What was queued before the request is read by a drain that begins after the request was seen.
 void Run::answer_flushes() {
   quiet(wake_.get());
   std::vector<int> answered;

@@ -211,7 +211,9 @@ TEST_F(SessionTest, Stop_DeliversWhatWasWritten_NothingAfter) {  // W8
   ASSERT_EQ(::write(fd, "x", 1), 1);
   for (int i = 0; i < 500; ++i) write("f" + std::to_string(i), "x");
   ASSERT_TRUE(session_->stop(kLongMs));
-  EXPECT_EQ(replica_->take_log().size(), 501u);
+  Lines lines = replica_->take_log();
+  std::erase_if(lines, [](const std::string& line) { return line.starts_with("change"); });
+  EXPECT_EQ(lines.size(), 501u);  // a writer slower than a hold makes a change besides
   EXPECT_EQ(replica_->difference(), "");
   write("after", "x");
   ::close(fd);
