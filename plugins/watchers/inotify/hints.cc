@@ -19,8 +19,9 @@ void Hints::add(uint32_t kind, uint32_t flags, std::string_view dir, std::string
 }
 
 void Hints::lose_all() {
-  list_.clear();
-  paths_.clear();
+  std::erase_if(list_, [](const Item& item) {
+    return item.kind == SG_HINT_ENTRY || item.kind == SG_HINT_TREE;
+  });
   add(SG_HINT_LOST, 0, "", "");
 }
 

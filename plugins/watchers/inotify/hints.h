@@ -15,7 +15,7 @@ class Hints {
   void stamp(uint64_t seen_ns) { seen_ns_ = seen_ns; }
   // `name` below `dir` (both may be empty). Folded into the last hint where that names the same.
   void add(uint32_t kind, uint32_t flags, std::string_view dir, std::string_view name);
-  // From now on only `LOST` counts for this batch.
+  // LOST takes the place of all that only said where to look.
   void lose_all();
   bool empty() const { return list_.empty(); }
   // Hands over what there is and begins anew.

@@ -132,8 +132,8 @@ sg_status Run::drain() {
     if (lost_ || (renew_ns_ && renew_ns_ <= now)) {
       renew_ns_ = 0;
       lost_ = false;
-      watches_.renew();
       hints_.lose_all();
+      watches_.renew();
       root_doubted_ = true;
     }
     if (root_doubted_ || (root_retry_ns_ && root_retry_ns_ <= now)) check_root();
