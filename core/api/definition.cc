@@ -14,7 +14,9 @@ namespace fs = boost::filesystem;
 namespace sandglass::api {
 namespace {
 
-const char* environment(const char* name) { return std::getenv(name); }
+const char* environment(const char* name) {
+  return std::getenv(name);
+}
 
 bool is_home(const std::string& directory) {
   boost::system::error_code code;
@@ -36,7 +38,8 @@ Result<config::Definition> pick(const config::Configuration& all, const RunReque
   }
   if (request.config.empty() || all.sandboxes.empty()) return config::default_definition();
   if (all.sandboxes.size() == 1) return all.sandboxes.begin()->second;
-  return fail(Fault::config, shown(request.config) + " defines several sandboxes: choose one with --sandbox");
+  return fail(Fault::config,
+              shown(request.config) + " defines several sandboxes: choose one with --sandbox");
 }
 
 config::HookBinding log_binding() {
@@ -73,7 +76,8 @@ Result<config::Configuration> load_configuration(const std::string& file) {
   config::Loaded loaded = config::load(path, environment);
   if (loaded.problems.empty()) return std::move(loaded.configuration);
   std::string text;
-  for (const config::Problem& problem : loaded.problems) text += (text.empty() ? "" : "\n") + problem.text;
+  for (const config::Problem& problem : loaded.problems)
+    text += (text.empty() ? "" : "\n") + problem.text;
   return fail(Fault::config, text);
 }
 
@@ -87,13 +91,17 @@ std::vector<plugin::PluginFile> plugin_files(const config::Configuration& config
 Result<std::string> watchable(const std::string& directory, bool all_of_it) {
   boost::system::error_code code;
   const fs::path real = fs::canonical(directory.empty() ? "." : directory, code);
-  if (code) return fail(Fault::not_found, "cannot use the directory " + shown(directory) + ": " + code.message());
-  if (!fs::is_directory(real, code)) return fail(Fault::invalid, shown(directory) + " is not a directory");
+  if (code)
+    return fail(Fault::not_found,
+                "cannot use the directory " + shown(directory) + ": " + code.message());
+  if (!fs::is_directory(real, code))
+    return fail(Fault::invalid, shown(directory) + " is not a directory");
   const std::string path = real.string();
   if (!all_of_it && (path == "/" || is_home(path)))
-    return fail(Fault::denied, shown(path) + " is " + (path == "/" ? "the whole disk" : "a home directory") +
-                                   ": watching it costs much and shows private files. Go into a project's "
-                                   "directory, or add --yes-all-of-it");
+    return fail(Fault::denied,
+                shown(path) + " is " + (path == "/" ? "the whole disk" : "a home directory") +
+                    ": watching it costs much and shows private files. Go into a project's "
+                    "directory, or add --yes-all-of-it");
   return path;
 }
 

@@ -16,7 +16,8 @@ Result<sandbox::InstanceRecord> find(const sandbox::Store& store, const Which& w
   boost::system::error_code code;
   const fs::path here = fs::canonical(which.directory.empty() ? "." : which.directory, code);
   if (code)
-    return fail(Fault::not_found, "cannot use the directory " + shown(which.directory) + ": " + code.message());
+    return fail(Fault::not_found,
+                "cannot use the directory " + shown(which.directory) + ": " + code.message());
   return store.latest(here.string());
 }
 
@@ -87,7 +88,8 @@ Result<Diff> diff(const DiffRequest& request) {
   return out;
 }
 
-Result<std::vector<InstanceStatus>> status(const std::string& state_dir, const std::string& sandbox) {
+Result<std::vector<InstanceStatus>> status(const std::string& state_dir,
+                                           const std::string& sandbox) {
   auto store = sandbox::Store::open(state_dir);
   if (!store) return tl::unexpected(store.error());
   std::vector<InstanceStatus> out;
@@ -107,7 +109,8 @@ Result<std::vector<InstanceStatus>> status(const std::string& state_dir, const s
   }
   if (out.empty() && !sandbox.empty())
     return fail(Fault::not_found, "there is no sandbox " + shown(sandbox) + " in " +
-                                      shown(store->directory()) + ": `sandglass status` lists those there are");
+                                      shown(store->directory()) +
+                                      ": `sandglass status` lists those there are");
   return out;
 }
 

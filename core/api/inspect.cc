@@ -42,7 +42,8 @@ void check_definition(const plugin::Registry& registry, const config::Definition
 Check check(const std::string& file) {
   Check out;
   out.file = file;
-  config::Loaded loaded = config::load(file, [](const char* name) -> const char* { return std::getenv(name); });
+  config::Loaded loaded =
+      config::load(file, [](const char* name) -> const char* { return std::getenv(name); });
   for (const config::Problem& problem : loaded.problems) out.problems.push_back(problem.text);
   if (!out.problems.empty()) return out;
   const plugin::Registry registry(plugin_files(loaded.configuration));
@@ -63,7 +64,9 @@ std::vector<plugin::Looked> plugins(const std::string& config) {
   return plugin::Registry(std::move(files)).looked();
 }
 
-std::string schema() { return config::json_schema(); }
+std::string schema() {
+  return config::json_schema();
+}
 
 Version version() {
   return {SANDGLASS_VERSION, std::to_string(SG_ABI_MAJOR) + "." + std::to_string(SG_ABI_MINOR)};

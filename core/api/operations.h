@@ -20,18 +20,18 @@ namespace sandglass::api {
 // ---- run ----------------------------------------------------------------------------------------
 
 struct RunRequest {
-  std::string state_dir;   // "" is the default
-  std::string config;      // "" is the user's or the system's file, where there is one
-  std::string sandbox;     // id of a definition; "" is the built-in one (or the only one of `config`)
-  std::string provider;    // overrides the definition's
-  std::string workspace;   // "" is the definition's, else the current directory
-  std::string thread_id;   // made when empty
-  bool all_of_it = false;  // the home directory or / may be watched
-  bool diff = false;       // the log hook shows patches; events come with their patch
+  std::string state_dir;  // "" is the default
+  std::string config;     // "" is the user's or the system's file, where there is one
+  std::string sandbox;   // id of a definition; "" is the built-in one (or the only one of `config`)
+  std::string provider;  // overrides the definition's
+  std::string workspace;           // "" is the definition's, else the current directory
+  std::string thread_id;           // made when empty
+  bool all_of_it = false;          // the home directory or / may be watched
+  bool diff = false;               // the log hook shows patches; events come with their patch
   std::vector<std::string> debug;  // categories to log besides those of the configuration
-  std::vector<std::string> env;  // "NAME=value", set inside the sandbox
-  int64_t time_limit_ns = 0;     // of the command; 0 is none
-  sandbox::Exec exec;            // argv, tty, input, size
+  std::vector<std::string> env;    // "NAME=value", set inside the sandbox
+  int64_t time_limit_ns = 0;       // of the command; 0 is none
+  sandbox::Exec exec;              // argv, tty, input, size
 };
 
 struct RunReady {
@@ -41,8 +41,8 @@ struct RunReady {
 };
 
 struct RunObserver {
-  std::function<void(const RunReady&)> ready;                       // caller's thread, once
-  std::function<void(int stream, std::string_view bytes)> output;   // caller's thread
+  std::function<void(const RunReady&)> ready;                      // caller's thread, once
+  std::function<void(int stream, std::string_view bytes)> output;  // caller's thread
   // Events of the run in order, on a thread of their own; `patch` where asked for. May be null.
   std::function<void(const Origin&, const Event&, const git::Piece* patch)> event;
 };
@@ -120,7 +120,8 @@ struct InstanceStatus {
   uint64_t events = 0, file_events = 0;
   int64_t last_ns = 0;
 };
-Result<std::vector<InstanceStatus>> status(const std::string& state_dir, const std::string& sandbox);
+Result<std::vector<InstanceStatus>> status(const std::string& state_dir,
+                                           const std::string& sandbox);
 
 // ---- inspect ------------------------------------------------------------------------------------
 

@@ -19,7 +19,8 @@ std::vector<std::string> neighbours(const sandbox::Store& store, const std::stri
   std::vector<std::string> notes;
   for (const sandbox::InstanceRecord& other : store.list())
     if (other.id != own && other.workspace == workspace && store.owned(other.id))
-      notes.push_back("sandbox " + other.id + " is running in this directory too: each sees the other's changes");
+      notes.push_back("sandbox " + other.id +
+                      " is running in this directory too: each sees the other's changes");
   return notes;
 }
 
@@ -27,8 +28,12 @@ std::vector<std::string> neighbours(const sandbox::Store& store, const std::stri
 class Follower {
  public:
   Follower(sandbox::Sandbox& box, std::string run_id, bool diff, const RunObserver& observer)
-      : box_(box), run_id_(std::move(run_id)), diff_(diff), observer_(observer),
-        cursor_(box.journal().subscribe(box.journal().last_seq())), thread_([this] { follow(); }) {}
+      : box_(box),
+        run_id_(std::move(run_id)),
+        diff_(diff),
+        observer_(observer),
+        cursor_(box.journal().subscribe(box.journal().last_seq())),
+        thread_([this] { follow(); }) {}
   ~Follower() {
     if (!thread_.joinable()) return;
     stop_ = true;
@@ -109,7 +114,8 @@ Result<RunReport> run(const RunRequest& request, sandbox::ExecIo& io, const RunO
   wanted.exec.env = request.env;
   if (request.time_limit_ns) wanted.exec.deadline_ns = mono_ns() + request.time_limit_ns;
   observer.ready({record.id, wanted.run_id, wanted.thread_id, record.provider, record.watcher,
-                  record.workspace, record.baseline, neighbours(*store, record.id, record.workspace)});
+                  record.workspace, record.baseline,
+                  neighbours(*store, record.id, record.workspace)});
 
   std::unique_ptr<Follower> follower;
   if (observer.event)

@@ -20,7 +20,8 @@ Result<Watching> watch(const WatchRequest& request, watch::Sink sink) {
   target.local_root = out.directory;
   target.ignore = request.ignore;
   target.interval_ms = static_cast<int>(request.interval_ns / 1'000'000);
-  auto session = watch::Session::start(std::move(*instance), std::move(target), std::move(sink), 60'000);
+  auto session =
+      watch::Session::start(std::move(*instance), std::move(target), std::move(sink), 60'000);
   if (!session) return tl::unexpected(session.error());
   out.session = std::move(*session);
   return out;

@@ -100,7 +100,8 @@ Result<FileBytes> Root::read(std::string_view relative, uint64_t cap) const {
   if (S_ISLNK(st.st_mode)) return read_link(dir.get(), name, st, cap);
   if (!S_ISREG(st.st_mode)) return fail(Fault::invalid, shown(relative) + " is not a file");
   // O_NONBLOCK: a FIFO put there since the stat must not hang us; read_file then refuses it.
-  int fd = ::openat(dir.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  int fd =
+      ::openat(dir.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (fd < 0) return fail_errno(errno, "cannot open " + shown(relative));
   return read_file(Fd(fd), relative, cap);
 }

@@ -13,8 +13,12 @@ static int64_t read_clock(clockid_t id) {
   return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-int64_t mono_ns() { return read_clock(CLOCK_MONOTONIC); }
-int64_t wall_ns() { return read_clock(CLOCK_REALTIME); }
+int64_t mono_ns() {
+  return read_clock(CLOCK_MONOTONIC);
+}
+int64_t wall_ns() {
+  return read_clock(CLOCK_REALTIME);
+}
 
 std::string clock_time(int64_t wall) {
   time_t seconds = wall / 1'000'000'000;

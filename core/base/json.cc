@@ -4,16 +4,28 @@
 
 namespace sandglass {
 
-static bool plain(unsigned char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
+static bool plain(unsigned char c) {
+  return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
 
 static void append_escaped(std::string& out, unsigned char c) {
   static constexpr char kHex[] = "0123456789abcdef";
   switch (c) {
-    case '"': out += "\\\""; return;
-    case '\\': out += "\\\\"; return;
-    case '\n': out += "\\n"; return;
-    case '\r': out += "\\r"; return;
-    case '\t': out += "\\t"; return;
+    case '"':
+      out += "\\\"";
+      return;
+    case '\\':
+      out += "\\\\";
+      return;
+    case '\n':
+      out += "\\n";
+      return;
+    case '\r':
+      out += "\\r";
+      return;
+    case '\t':
+      out += "\\t";
+      return;
     default:
       out += "\\u00";
       out += kHex[c >> 4];
@@ -71,10 +83,18 @@ JsonWriter& JsonWriter::value(std::string_view text) {
   return *this;
 }
 
-JsonWriter& JsonWriter::value(bool on) { return raw(on ? "true" : "false"); }
-JsonWriter& JsonWriter::value(int64_t number) { return raw(std::to_string(number)); }
-JsonWriter& JsonWriter::value(uint64_t number) { return raw(std::to_string(number)); }
-JsonWriter& JsonWriter::null() { return raw("null"); }
+JsonWriter& JsonWriter::value(bool on) {
+  return raw(on ? "true" : "false");
+}
+JsonWriter& JsonWriter::value(int64_t number) {
+  return raw(std::to_string(number));
+}
+JsonWriter& JsonWriter::value(uint64_t number) {
+  return raw(std::to_string(number));
+}
+JsonWriter& JsonWriter::null() {
+  return raw("null");
+}
 
 JsonWriter& JsonWriter::raw(std::string_view json) {
   comma();

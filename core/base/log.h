@@ -17,14 +17,21 @@ void show_categories(const std::vector<std::string>& categories);
 bool enabled(Level level, std::string_view category);
 
 void write(Level level, std::string_view category, std::string_view text);
-inline void error(std::string_view text) { write(Level::error, "errors", text); }
-inline void warn(std::string_view text) { write(Level::warn, "", text); }
-inline void info(std::string_view text) { write(Level::info, "", text); }
+inline void error(std::string_view text) {
+  write(Level::error, "errors", text);
+}
+inline void warn(std::string_view text) {
+  write(Level::warn, "", text);
+}
+inline void info(std::string_view text) {
+  write(Level::info, "", text);
+}
 inline void debug(std::string_view category, std::string_view text) {
   write(Level::debug, category, text);
 }
 
-// While held, lines are kept (the last 10,000) and come out on release: a command owns the terminal.
+// While held, lines are kept (the last 10,000) and come out on release: a command owns the
+// terminal.
 void hold();
 void release();
 

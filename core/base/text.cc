@@ -13,7 +13,10 @@ size_t utf8_length(std::string_view s) {
   auto at = [&](size_t i) { return static_cast<unsigned char>(s[i]); };
   const unsigned char c = at(0);
   if (c < 0x80) return 1;
-  size_t n = c >= 0xc2 && c <= 0xdf ? 2 : c >= 0xe0 && c <= 0xef ? 3 : c >= 0xf0 && c <= 0xf4 ? 4 : 0;
+  size_t n = c >= 0xc2 && c <= 0xdf   ? 2
+             : c >= 0xe0 && c <= 0xef ? 3
+             : c >= 0xf0 && c <= 0xf4 ? 4
+                                      : 0;
   if (n == 0 || s.size() < n) return 0;
   for (size_t i = 1; i < n; i++)
     if ((at(i) & 0xc0) != 0x80) return 0;
@@ -51,10 +54,17 @@ static bool deceives(uint32_t c) {
 static void escape(std::string& out, uint32_t c, std::string_view raw) {
   char text[16];
   switch (c) {
-    case '\n': out += "\\n"; return;
-    case '\t': out += "\\t"; return;
-    case '\r': out += "\\r"; return;
-    default: break;
+    case '\n':
+      out += "\\n";
+      return;
+    case '\t':
+      out += "\\t";
+      return;
+    case '\r':
+      out += "\\r";
+      return;
+    default:
+      break;
   }
   if (raw.size() == 1)
     std::snprintf(text, sizeof text, "\\x%02x", c);
@@ -65,7 +75,8 @@ static void escape(std::string& out, uint32_t c, std::string_view raw) {
 
 static void escape_byte(std::string& out, char byte) {
   char text[8];
-  std::snprintf(text, sizeof text, "\\x%02x", static_cast<unsigned>(static_cast<unsigned char>(byte)));
+  std::snprintf(text, sizeof text, "\\x%02x",
+                static_cast<unsigned>(static_cast<unsigned char>(byte)));
   out += text;
 }
 

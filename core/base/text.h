@@ -1,4 +1,5 @@
-// Bytes as people and JSON readers see them. Paths hold anything but NUL; terminals and JSON do not.
+// Bytes as people and JSON readers see them. Paths hold anything but NUL; terminals and JSON do
+// not.
 #pragma once
 
 #include <string>

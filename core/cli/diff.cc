@@ -43,7 +43,11 @@ void print_stat(const api::Diff& diff) {
 
 void print_json(const api::Diff& diff) {
   JsonWriter w;
-  w.open('{').key("sandbox").value(diff.record.id).key("baseline").value(diff.record.baseline.commit);
+  w.open('{')
+      .key("sandbox")
+      .value(diff.record.id)
+      .key("baseline")
+      .value(diff.record.baseline.commit);
   w.key("files").open('[');
   for (const api::FilePatch& file : diff.files) {
     w.open('{').key("path").value(utf8_or_escaped(file.stat.path));
@@ -81,12 +85,16 @@ int diff(Options& o, Context& context) {
 
 Command add_diff(CLI::App& app, Context& context) {
   auto o = std::make_shared<Options>();
-  app.add_option("--sandbox", o->request.which.sandbox, "Instance id (default: the newest of this directory)")->type_name("ID");
+  app.add_option("--sandbox", o->request.which.sandbox,
+                 "Instance id (default: the newest of this directory)")
+      ->type_name("ID");
   app.add_flag("--stat", o->stat, "Only the counts of lines");
   app.add_flag("--name-only", o->name_only, "Only the names");
   app.add_flag("--json", o->json, "One object");
-  app.footer("sandglass diff [OPTIONS] [-- PATH...]\n\nPrints one patch: what the sandbox's files are now, against the commit at its start.\n"
-             "`git apply` takes it. Only files that the sandbox touched are in it.");
+  app.footer(
+      "sandglass diff [OPTIONS] [-- PATH...]\n\nPrints one patch: what the sandbox's files are "
+      "now, against the commit at its start.\n"
+      "`git apply` takes it. Only files that the sandbox touched are in it.");
   return [o, &context] { return diff(*o, context); };
 }
 

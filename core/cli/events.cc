@@ -80,7 +80,9 @@ int events(Options& o, Context& context) {
 
 Command add_events(CLI::App& app, Context& context) {
   auto o = std::make_shared<Options>();
-  app.add_option("--sandbox", o->which.sandbox, "Instance id (default: the newest of this directory)")->type_name("ID");
+  app.add_option("--sandbox", o->which.sandbox,
+                 "Instance id (default: the newest of this directory)")
+      ->type_name("ID");
   app.add_option("--after", o->after, "Only events after this seq")->type_name("SEQ");
   app.add_flag("--follow", o->follow, "Go on until the sandbox ends");
   app.add_flag("--json", o->json, "One CUSTOM event a line");

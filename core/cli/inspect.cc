@@ -24,7 +24,8 @@ int check(const std::string& file, bool json) {
   } else {
     for (const std::string& problem : result.problems) say(problem);
     if (result.problems.empty())
-      print_line(shown(file) + ": usable, " + count_of(result.sandboxes.size(), "sandbox definition"));
+      print_line(shown(file) + ": usable, " +
+                 count_of(result.sandboxes.size(), "sandbox definition"));
   }
   return result.problems.empty() ? 0 : kUsage;
 }
@@ -47,7 +48,8 @@ int plugin_list(const std::string& config, bool json) {
   }
   w.close(']').close('}');
   if (json) print_line(w.text());
-  if (!json && all.empty()) say("  no plugin files were found: set SANDGLASS_PLUGIN_PATH, or install sandglass");
+  if (!json && all.empty())
+    say("  no plugin files were found: set SANDGLASS_PLUGIN_PATH, or install sandglass");
   return 0;
 }
 
@@ -61,8 +63,10 @@ Command add_check(CLI::App& app, Context&) {
   auto o = std::make_shared<Options>();
   app.add_option("file", o->file, "Configuration file")->required()->type_name("FILE");
   app.add_flag("--json", o->json, "One object");
-  app.footer("Reads a configuration and says all its mistakes at once, each with its place; starts nothing.\n"
-             "Exit code 0: usable, 2: not.");
+  app.footer(
+      "Reads a configuration and says all its mistakes at once, each with its place; starts "
+      "nothing.\n"
+      "Exit code 0: usable, 2: not.");
   return [o] { return check(o->file, o->json); };
 }
 
@@ -73,18 +77,21 @@ Command add_plugin(CLI::App& app, Context&) {
   };
   auto o = std::make_shared<Options>();
   CLI::App* list = app.add_subcommand("list", "Every plugin file looked at, and what became of it");
-  list->add_option("--config", o->config, "Configuration file whose plugins to load too")->type_name("FILE");
+  list->add_option("--config", o->config, "Configuration file whose plugins to load too")
+      ->type_name("FILE");
   list->add_flag("--json", o->json, "One object");
   app.require_subcommand(1);
-  app.footer("Plugins are looked for in the files that the configuration names, in the folders of\n"
-             "SANDGLASS_PLUGIN_PATH, and in lib/sandglass beside the executable's folder.");
+  app.footer(
+      "Plugins are looked for in the files that the configuration names, in the folders of\n"
+      "SANDGLASS_PLUGIN_PATH, and in lib/sandglass beside the executable's folder.");
   return [o] { return plugin_list(o->config, o->json); };
 }
 
 Command add_schema(CLI::App& app, Context&) {
-  app.footer("Prints the JSON Schema of configuration files. An editor completes and checks with it:\n"
-             "sandglass schema > sandglass.schema.json, and as the file's first line\n"
-             "# yaml-language-server: $schema=sandglass.schema.json");
+  app.footer(
+      "Prints the JSON Schema of configuration files. An editor completes and checks with it:\n"
+      "sandglass schema > sandglass.schema.json, and as the file's first line\n"
+      "# yaml-language-server: $schema=sandglass.schema.json");
   return [] { return print_line(api::schema()) ? 0 : 1; };
 }
 

@@ -63,8 +63,12 @@ int main(int argc, char** argv) {
   CLI::App app("sandglass: what did it do to my files, and can I prove it?", "sandglass");
   app.require_subcommand(1);
   app.fallthrough();
-  app.add_option("--state-dir", context.state_dir, "Where journals are kept (default: $XDG_STATE_HOME/sandglass)")->type_name("DIR");
-  app.add_option("--debug", context.debug, "Show a debug category: sandbox, watch, plugin, or all")->type_name("CATEGORY")->allow_extra_args(false);
+  app.add_option("--state-dir", context.state_dir,
+                 "Where journals are kept (default: $XDG_STATE_HOME/sandglass)")
+      ->type_name("DIR");
+  app.add_option("--debug", context.debug, "Show a debug category: sandbox, watch, plugin, or all")
+      ->type_name("CATEGORY")
+      ->allow_extra_args(false);
   app.footer("Start with: sandglass run -- COMMAND. Each command explains itself with --help.");
 
   std::vector<std::pair<CLI::App*, cli::Command>> commands;

@@ -26,9 +26,13 @@ bool print(std::string_view bytes) {
   return write_all(real_stdout, bytes).has_value();
 }
 
-bool print_line(std::string_view text) { return print(std::string(text) + "\n"); }
+bool print_line(std::string_view text) {
+  return print(std::string(text) + "\n");
+}
 
-void say(std::string_view text) { (void)write_all(2, std::string(text) + "\n"); }
+void say(std::string_view text) {
+  (void)write_all(2, std::string(text) + "\n");
+}
 
 void print_error(const Error& error, bool json) {
   say(std::string(name_of(error.fault)) + ": " + error.text);
@@ -42,11 +46,16 @@ void print_error(const Error& error, bool json) {
 int exit_code(const Error& error) {
   switch (error.fault) {
     case Fault::config:
-    case Fault::invalid: return kUsage;
-    case Fault::not_found: return 3;
-    case Fault::isolation: return 4;
-    case Fault::lost: return 5;
-    default: return 1;
+    case Fault::invalid:
+      return kUsage;
+    case Fault::not_found:
+      return 3;
+    case Fault::isolation:
+      return 4;
+    case Fault::lost:
+      return 5;
+    default:
+      return 1;
   }
 }
 

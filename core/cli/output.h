@@ -8,8 +8,8 @@
 
 namespace sandglass::cli {
 
-// Keeps descriptor 1 for us alone: a private copy gets the data, and 1 points to stderr for everybody
-// else (plugins, libraries). Call once, before any plugin is loaded.
+// Keeps descriptor 1 for us alone: a private copy gets the data, and 1 points to stderr for
+// everybody else (plugins, libraries). Call once, before any plugin is loaded.
 void claim_stdout();
 
 // To the real stdout. Any thread; a line is never torn. False once the reader is gone (EPIPE).

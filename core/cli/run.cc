@@ -67,7 +67,8 @@ std::string ending(const sandbox::RunResult& result) {
 }
 
 void summary(const api::RunReport& report) {
-  std::string line = "  done in " + seconds(report.result.duration_ns) + ", " + ending(report.result);
+  std::string line =
+      "  done in " + seconds(report.result.duration_ns) + ", " + ending(report.result);
   line += ": " + count_of(report.files.size(), "file");
   if (report.counted && !report.files.empty())
     line += ", +" + std::to_string(report.added) + " -" + std::to_string(report.removed);
@@ -117,9 +118,12 @@ class JsonRun {
       if (const std::string rest = joiner(number).finish(); !rest.empty())
         print_line(stream::output(number, rest, wall_ns()));
     const bool signalled = result.exit.how == SG_EXIT_SIGNAL;
-    print_line(stream::run_finished(
-        info_, result.timed_out ? "timeout" : result.state == sandbox::RunState::cancelled ? "cancelled" : "success",
-        code_of(result), signalled ? signal_name(result.exit.value) : "", wall_ns()));
+    print_line(stream::run_finished(info_,
+                                    result.timed_out                               ? "timeout"
+                                    : result.state == sandbox::RunState::cancelled ? "cancelled"
+                                                                                   : "success",
+                                    code_of(result),
+                                    signalled ? signal_name(result.exit.value) : "", wall_ns()));
   }
   void failed(const Error& error) {
     print_line(stream::run_error(info_, name_of(error.fault), error.text, wall_ns()));
@@ -188,7 +192,9 @@ int run_plain(Options& o, sandbox::ExecIo& io, sandbox::Cancellation& cancel) {
 
 int run(Options& o, Context& context) {
   if (context.rest.empty()) {
-    print_error({Fault::invalid, "there is no command to run: put it after --, as in `sandglass run -- make test`"});
+    print_error(
+        {Fault::invalid,
+         "there is no command to run: put it after --, as in `sandglass run -- make test`"});
     return kOurFault;
   }
   o.request.state_dir = context.state_dir;
@@ -215,20 +221,32 @@ int run(Options& o, Context& context) {
 Command add_run(CLI::App& app, Context& context) {
   auto o = std::make_shared<Options>();
   app.add_option("--config", o->request.config, "Configuration file")->type_name("FILE");
-  app.add_option("--sandbox", o->request.sandbox, "Sandbox of the configuration to use")->type_name("ID");
-  app.add_option("--provider", o->request.provider, "Provider to use in place of the configured one")->type_name("NAME");
-  app.add_option("--workspace", o->request.workspace, "Directory the command works in (default: here)")->type_name("DIR");
+  app.add_option("--sandbox", o->request.sandbox, "Sandbox of the configuration to use")
+      ->type_name("ID");
+  app.add_option("--provider", o->request.provider,
+                 "Provider to use in place of the configured one")
+      ->type_name("NAME");
+  app.add_option("--workspace", o->request.workspace,
+                 "Directory the command works in (default: here)")
+      ->type_name("DIR");
   app.add_option("--thread", o->request.thread_id, "Thread id the run belongs to")->type_name("ID");
-  app.add_option("--env", o->request.env, "NAME=VALUE to set for the command; may be repeated")->type_name("NAME=VALUE")->allow_extra_args(false);
-  app.add_option("--timeout", o->time_limit, "End the command's whole process tree after this long, such as 10m")->type_name("TIME");
+  app.add_option("--env", o->request.env, "NAME=VALUE to set for the command; may be repeated")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  app.add_option("--timeout", o->time_limit,
+                 "End the command's whole process tree after this long, such as 10m")
+      ->type_name("TIME");
   app.add_flag("--diff", o->request.diff, "Show each event's patch against the baseline");
   app.add_flag("--json", o->json, "The run's events and output as AG-UI lines on stdout");
-  app.add_flag("--yes-all-of-it", o->request.all_of_it, "Allow a home directory or / as the workspace");
+  app.add_flag("--yes-all-of-it", o->request.all_of_it,
+               "Allow a home directory or / as the workspace");
   app.footer(
       "sandglass run [OPTIONS] -- COMMAND [ARG...]\n\n"
-      "Runs COMMAND and shows every file it creates, changes or deletes, compared with the git commit\n"
+      "Runs COMMAND and shows every file it creates, changes or deletes, compared with the git "
+      "commit\n"
       "at the start. Its own output passes through; lines of sandglass go to stderr.\n"
-      "Exit code: the command's own (128+n for a signal, 124 for the time limit), 125 for a fault of\n"
+      "Exit code: the command's own (128+n for a signal, 124 for the time limit), 125 for a fault "
+      "of\n"
       "sandglass, whose kind is then the first word on stderr.\n\n"
       "Example: sandglass run -- sh -c 'sed -i s/colour/color/ src/style.c'");
   return [o, &context] { return run(*o, context); };

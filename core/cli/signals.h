@@ -6,11 +6,12 @@
 
 namespace sandglass::cli {
 
-// Blocks SIGINT, SIGTERM and SIGHUP for the whole process and ignores SIGPIPE. Call first in main().
+// Blocks SIGINT, SIGTERM and SIGHUP for the whole process and ignores SIGPIPE. Call first in
+// main().
 void block_signals();
 
-// Waits for those signals on a thread of its own: the first calls `stop` (on that thread), the second
-// ends the process with 128 + its number.
+// Waits for those signals on a thread of its own: the first calls `stop` (on that thread), the
+// second ends the process with 128 + its number.
 class StopSignals {
  public:
   explicit StopSignals(std::function<void(int signal)> stop);

@@ -22,7 +22,10 @@ void print_json(const std::vector<api::InstanceStatus>& all) {
   for (const api::InstanceStatus& one : all) {
     w.open('{').key("id").value(one.record.id).key("name").value(one.record.name);
     w.key("state").value(one.state).key("running").value(one.owned);
-    w.key("workspace").value(utf8_or_escaped(one.record.workspace)).key("provider").value(one.record.provider);
+    w.key("workspace")
+        .value(utf8_or_escaped(one.record.workspace))
+        .key("provider")
+        .value(one.record.provider);
     w.key("watcher").value(one.record.watcher).key("baseline").value(one.record.baseline.commit);
     w.key("created").value(iso_time(one.record.created_ns));
     w.key("events").value(one.events).key("fileEvents").value(one.file_events).close('}');
@@ -37,9 +40,10 @@ void print_human(const std::vector<api::InstanceStatus>& all) {
     print_line("  workspace  " + shown(one.record.workspace));
     print_line("  provider   " + one.record.provider + ", watcher " +
                (one.record.watcher.empty() ? "off" : one.record.watcher));
-    print_line("  baseline   " + (one.record.baseline.commit.empty() ? "empty" : one.record.baseline.commit));
-    print_line("  events     " + std::to_string(one.events) + ", of files " + std::to_string(one.file_events) +
-               ", started " + iso_time(one.record.created_ns));
+    print_line("  baseline   " +
+               (one.record.baseline.commit.empty() ? "empty" : one.record.baseline.commit));
+    print_line("  events     " + std::to_string(one.events) + ", of files " +
+               std::to_string(one.file_events) + ", started " + iso_time(one.record.created_ns));
   }
 }
 
@@ -56,9 +60,12 @@ int status(Options& o, Context& context) {
 
 Command add_status(CLI::App& app, Context& context) {
   auto o = std::make_shared<Options>();
-  app.add_option("--sandbox", o->sandbox, "Instance id, or the id of its definition")->type_name("ID");
+  app.add_option("--sandbox", o->sandbox, "Instance id, or the id of its definition")
+      ->type_name("ID");
   app.add_flag("--json", o->json, "One object");
-  app.footer("Lists the sandboxes of the state directory, oldest first: state, workspace, baseline, watcher.");
+  app.footer(
+      "Lists the sandboxes of the state directory, oldest first: state, workspace, baseline, "
+      "watcher.");
   return [o, &context] { return status(*o, context); };
 }
 

@@ -5,7 +5,9 @@
 
 namespace sandglass::cli {
 
-bool is_terminal(int fd) { return ::isatty(fd) == 1; }
+bool is_terminal(int fd) {
+  return ::isatty(fd) == 1;
+}
 
 void terminal_size(uint32_t& rows, uint32_t& columns) {
   winsize size{};

@@ -14,7 +14,8 @@
 namespace sandglass::cli {
 namespace {
 
-constexpr size_t kQueue = 100'000;  // changes that may wait for a slow reader before they are folded
+constexpr size_t kQueue =
+    100'000;  // changes that may wait for a slow reader before they are folded
 
 struct Options {
   api::WatchRequest request;
@@ -117,14 +118,16 @@ int watch(Options& o) {
   o.request.ignore = split(o.ignore);
   Queue queue;
   StopSignals signals([&](int) { queue.stop(); });
-  auto watching = api::watch(o.request, [&](std::vector<watch::FileChange> batch) { queue.push(std::move(batch)); });
+  auto watching = api::watch(
+      o.request, [&](std::vector<watch::FileChange> batch) { queue.push(std::move(batch)); });
   if (!watching) return print_error(watching.error(), o.json), exit_code(watching.error());
   watching->session->set_backlogged([&] { return queue.full(); });
   Printer printer({"watch", "/workspace"}, o.json);
   if (o.json)
     printer.ready(watching->session->state_json());
   else
-    say("  watching " + shown(watching->directory) + " (" + watching->watcher + "); Ctrl-C ends it");
+    say("  watching " + shown(watching->directory) + " (" + watching->watcher +
+        "); Ctrl-C ends it");
   bool reading = true;
   for (auto batch = queue.take(); reading && !batch.empty(); batch = queue.take())
     reading = printer.print_all(batch);
@@ -138,14 +141,21 @@ int watch(Options& o) {
 
 Command add_watch(CLI::App& app, Context& context) {
   auto o = std::make_shared<Options>();
-  app.add_option("directory", o->request.directory, "Directory to watch")->required()->type_name("DIR");
-  app.add_option("--ignore", o->ignore, "Names of directories to leave out, comma-separated")->capture_default_str();
-  app.add_option("--watcher", o->request.watcher, "Watcher to use")->capture_default_str()->type_name("NAME");
-  app.add_option("--interval", o->interval, "How often parts that cannot be watched are polled")->capture_default_str();
+  app.add_option("directory", o->request.directory, "Directory to watch")
+      ->required()
+      ->type_name("DIR");
+  app.add_option("--ignore", o->ignore, "Names of directories to leave out, comma-separated")
+      ->capture_default_str();
+  app.add_option("--watcher", o->request.watcher, "Watcher to use")
+      ->capture_default_str()
+      ->type_name("NAME");
+  app.add_option("--interval", o->interval, "How often parts that cannot be watched are polled")
+      ->capture_default_str();
   app.add_flag("--json", o->json, "One CUSTOM event a line");
   app.add_flag("--yes-all-of-it", o->request.all_of_it, "Allow a home directory or /");
-  app.footer("Prints every file that is created, changed or deleted until it is stopped. Runs nothing,\n"
-             "records nothing. What was written before it is stopped is still printed.");
+  app.footer(
+      "Prints every file that is created, changed or deleted until it is stopped. Runs nothing,\n"
+      "records nothing. What was written before it is stopped is still printed.");
   (void)context;
   return [o] { return watch(*o); };
 }

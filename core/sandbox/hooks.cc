@@ -9,13 +9,20 @@ namespace sandglass::sandbox {
 static uint64_t mask_of(config::HookPoint point) {
   auto bit = [](EventKind kind) { return uint64_t{1} << static_cast<uint32_t>(kind); };
   switch (point) {
-    case config::HookPoint::file: return SG_EV_FILES;
-    case config::HookPoint::file_create: return bit(EventKind::file_create);
-    case config::HookPoint::file_change: return bit(EventKind::file_change);
-    case config::HookPoint::file_delete: return bit(EventKind::file_delete);
-    case config::HookPoint::ready: return bit(EventKind::ready);
-    case config::HookPoint::error: return bit(EventKind::error);
-    case config::HookPoint::destroy: return bit(EventKind::destroy);
+    case config::HookPoint::file:
+      return SG_EV_FILES;
+    case config::HookPoint::file_create:
+      return bit(EventKind::file_create);
+    case config::HookPoint::file_change:
+      return bit(EventKind::file_change);
+    case config::HookPoint::file_delete:
+      return bit(EventKind::file_delete);
+    case config::HookPoint::ready:
+      return bit(EventKind::ready);
+    case config::HookPoint::error:
+      return bit(EventKind::error);
+    case config::HookPoint::destroy:
+      return bit(EventKind::destroy);
   }
   return 0;
 }
@@ -31,10 +38,11 @@ Result<std::vector<Handler>> make_handlers(const plugin::Registry& registry, Jou
         error.text = place + ": " + error.text;
       return tl::unexpected(std::move(error));
     }
-    auto instance = plugin::Instance::create(**type, binding.name, binding.use.with,
-                                             event_services(journal));
+    auto instance =
+        plugin::Instance::create(**type, binding.name, binding.use.with, event_services(journal));
     if (!instance) return tl::unexpected(instance.error());
-    out.push_back({binding.name, std::move(*instance), {mask_of(binding.point)}, binding.timeout_ns});
+    out.push_back(
+        {binding.name, std::move(*instance), {mask_of(binding.point)}, binding.timeout_ns});
   }
   return out;
 }

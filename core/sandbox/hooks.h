@@ -10,7 +10,8 @@
 
 namespace sandglass::sandbox {
 
-// Makes one instance per binding. The first that cannot be had is the error; nothing has started then.
+// Makes one instance per binding. The first that cannot be had is the error; nothing has started
+// then.
 Result<std::vector<Handler>> make_handlers(const plugin::Registry& registry, Journal& journal,
                                            const std::vector<config::HookBinding>& bindings);
 

@@ -5,7 +5,9 @@
 namespace sandglass::sandbox {
 namespace {
 
-sg_str str(const std::string& text) { return {text.c_str(), text.size()}; }
+sg_str str(const std::string& text) {
+  return {text.c_str(), text.size()};
+}
 sg_bytes bytes(const std::string& text) {
   return {reinterpret_cast<const uint8_t*>(text.c_str()), text.size()};
 }
@@ -129,7 +131,8 @@ Status Provider::destroy(const std::string& id, int64_t deadline_ns) {
 
 Result<std::string> Provider::local_path(const std::string& id, int64_t deadline_ns) {
   if (!offers(SG_CAP_LOCAL_PATH) || !methods_.local_path)
-    return fail(Fault::unsupported, "provider " + name() + " does not show its workspace on this machine");
+    return fail(Fault::unsupported,
+                "provider " + name() + " does not show its workspace on this machine");
   StringOut out;
   Status done = call(id, deadline_ns, nullptr, nullptr, [&](void* self, sg_call* c) {
     return methods_.local_path(self, c, str(id), &out.out);
@@ -145,7 +148,8 @@ Result<ExecExit> Provider::exec(const std::string& id, const Exec& what, ExecIo&
   for (const std::string& e : what.env) env.push_back(bytes(e));
   sg_exec exec{};
   exec.struct_size = sizeof exec;
-  exec.flags = (what.tty ? uint32_t{SG_EXEC_TTY} : 0u) | (what.with_input ? uint32_t{SG_EXEC_STDIN} : 0u);
+  exec.flags =
+      (what.tty ? uint32_t{SG_EXEC_TTY} : 0u) | (what.with_input ? uint32_t{SG_EXEC_STDIN} : 0u);
   exec.argv = argv.data();
   exec.argc = argv.size();
   exec.env = env.data();

@@ -66,7 +66,8 @@ struct ExecExit {
 
 class Provider {
  public:
-  static Result<std::unique_ptr<Provider>> open(const plugin::Registry& registry, const config::Use& use);
+  static Result<std::unique_ptr<Provider>> open(const plugin::Registry& registry,
+                                                const config::Use& use);
 
   const std::string& name() const { return instance_->type().name; }
   bool offers(uint64_t capability) const;

@@ -9,23 +9,33 @@ namespace sandglass::sandbox {
 
 std::string_view name_of(RunState state) {
   switch (state) {
-    case RunState::pending: return "pending";
-    case RunState::running: return "running";
-    case RunState::completed: return "completed";
-    case RunState::failed: return "failed";
-    case RunState::cancelled: return "cancelled";
+    case RunState::pending:
+      return "pending";
+    case RunState::running:
+      return "running";
+    case RunState::completed:
+      return "completed";
+    case RunState::failed:
+      return "failed";
+    case RunState::cancelled:
+      return "cancelled";
   }
   return "failed";
 }
 
-std::string make_run_id() { return "run-" + random_hex(8); }
+std::string make_run_id() {
+  return "run-" + random_hex(8);
+}
 
 std::string shown_command(const std::vector<std::string>& argv) {
   std::string out;
   for (const std::string& arg : argv) {
     if (!out.empty()) out += ' ';
-    const bool plain = !arg.empty() && arg.find_first_not_of(
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%_+=:,./-") == std::string::npos;
+    const bool plain =
+        !arg.empty() &&
+        arg.find_first_not_of(
+            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%_+=:,./-") ==
+            std::string::npos;
     if (plain) {
       out += arg;
       continue;

@@ -61,8 +61,10 @@ std::vector<Event> events_of(const std::vector<watch::FileChange>& batch) {
   return events;
 }
 
-static_assert(static_cast<uint32_t>(watch::ChangeKind::create) == static_cast<uint32_t>(EventKind::file_create));
-static_assert(static_cast<uint32_t>(watch::ChangeKind::remove) == static_cast<uint32_t>(EventKind::file_delete));
+static_assert(static_cast<uint32_t>(watch::ChangeKind::create) ==
+              static_cast<uint32_t>(EventKind::file_create));
+static_assert(static_cast<uint32_t>(watch::ChangeKind::remove) ==
+              static_cast<uint32_t>(EventKind::file_delete));
 
 std::string error_json(const Error& error) {
   JsonWriter w;
@@ -75,10 +77,13 @@ std::string error_json(const Error& error) {
 Sandbox::Sandbox(const plugin::Registry& registry, const Store& store, Settings settings)
     : registry_(registry), store_(store), settings_(std::move(settings)) {}
 
-Sandbox::~Sandbox() { (void)destroy(); }
+Sandbox::~Sandbox() {
+  (void)destroy();
+}
 
-Result<std::unique_ptr<Sandbox>> Sandbox::ensure(const plugin::Registry& registry, const Store& store,
-                                                 Settings settings, Cancellation& cancel) {
+Result<std::unique_ptr<Sandbox>> Sandbox::ensure(const plugin::Registry& registry,
+                                                 const Store& store, Settings settings,
+                                                 Cancellation& cancel) {
   std::unique_ptr<Sandbox> box(new Sandbox(registry, store, std::move(settings)));
   if (auto opened = box->open(); !opened) return tl::unexpected(opened.error());
   box->step(Trigger::ensure);
@@ -96,9 +101,16 @@ Result<std::unique_ptr<Sandbox>> Sandbox::ensure(const plugin::Registry& registr
   }
   box->step(Trigger::ok);
   JsonWriter w;
-  w.open('{').key("id").value(box->record_.id).key("workspace").value(utf8_or_escaped(box->record_.workspace));
+  w.open('{')
+      .key("id")
+      .value(box->record_.id)
+      .key("workspace")
+      .value(utf8_or_escaped(box->record_.workspace));
   w.key("root").value(box->record_.root).key("provider").value(box->record_.provider);
-  w.key("watcher").raw(box->watcher_state_json()).key("baseline").value(box->record_.baseline.commit);
+  w.key("watcher")
+      .raw(box->watcher_state_json())
+      .key("baseline")
+      .value(box->record_.baseline.commit);
   w.close('}');
   box->append(EventKind::ready, "sandbox.ready", w.take());
   box->watch_for_loss();
@@ -124,10 +136,11 @@ Status Sandbox::open() {
   journal_ = std::move(*journal);
   auto handlers = make_handlers(registry_, *journal_, d.hooks);
   if (!handlers) return tl::unexpected(handlers.error());
-  dispatcher_ = Dispatcher::start(
-      *journal_, std::move(*handlers), [this](const Event& event, git::Which which, bool for_export) {
-        return content_ ? content_->get(event.path, which, for_export) : git::Piece{};
-      });
+  dispatcher_ = Dispatcher::start(*journal_, std::move(*handlers),
+                                  [this](const Event& event, git::Which which, bool for_export) {
+                                    return content_ ? content_->get(event.path, which, for_export)
+                                                    : git::Piece{};
+                                  });
   return {};
 }
 
@@ -137,7 +150,8 @@ Status Sandbox::create(Cancellation& cancel) {
   spec.root = record_.root;
   spec.local_root = settings_.workspace;
   spec.json = settings_.definition.json;
-  return provider_->create(spec, record_.provider_id, cancel, mono_ns() + kTearDownMs * 1'000'000LL);
+  return provider_->create(spec, record_.provider_id, cancel,
+                           mono_ns() + kTearDownMs * 1'000'000LL);
 }
 
 Status Sandbox::arm() {
@@ -178,7 +192,8 @@ Status Sandbox::start_watcher(const std::string& local_root) {
   Journal* journal = journal_.get();
   auto session = watch::Session::start(
       std::move(*instance), std::move(target),
-      [journal](std::vector<watch::FileChange> batch) { journal->append(events_of(batch)); }, kReadyMs);
+      [journal](std::vector<watch::FileChange> batch) { journal->append(events_of(batch)); },
+      kReadyMs);
   if (!session) return tl::unexpected(session.error());
   session_ = std::move(*session);
   session_->set_backlogged([journal] { return journal->backlogged(); });
@@ -248,7 +263,9 @@ void Sandbox::drain_hooks(int timeout_ms) {
              " before the deadline");
 }
 
-std::string Sandbox::watcher_state_json() const { return session_ ? session_->state_json() : "{}"; }
+std::string Sandbox::watcher_state_json() const {
+  return session_ ? session_->state_json() : "{}";
+}
 
 Status Sandbox::destroy() {
   if (state_ == State::destroyed || state_ == State::absent) return {};

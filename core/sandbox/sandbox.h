@@ -26,8 +26,9 @@ class Sandbox {
  public:
   // Creates a new instance and brings it to ready: provider up, baseline pinned, watcher armed,
   // onReady queued (rule L2). On failure ERROR was journaled and what was half made is destroyed.
-  static Result<std::unique_ptr<Sandbox>> ensure(const plugin::Registry& registry, const Store& store,
-                                                 Settings settings, Cancellation& cancel);
+  static Result<std::unique_ptr<Sandbox>> ensure(const plugin::Registry& registry,
+                                                 const Store& store, Settings settings,
+                                                 Cancellation& cancel);
   ~Sandbox();  // destroy()
 
   const InstanceRecord& record() const { return record_; }
@@ -44,7 +45,8 @@ class Sandbox {
   void drain_hooks(int timeout_ms);
   void append(EventKind kind, std::string topic, std::string json, std::string run_id = {});
 
-  // Drains watcher and hooks, then the provider destroys; bounded by 60 s in all (rule L6). Idempotent.
+  // Drains watcher and hooks, then the provider destroys; bounded by 60 s in all (rule L6).
+  // Idempotent.
   Status destroy();
 
  private:

@@ -64,12 +64,13 @@ constexpr Row kTable[] = {
 };
 
 constexpr std::string_view kStateNames[kStates] = {
-    "absent", "resolving", "attaching",    "restoring", "creating",   "preparing", "imaging", "arming",
-    "ready",  "snapshotting", "draining", "destroying", "destroyed", "failed",    "lost"};
+    "absent",    "resolving",  "attaching", "restoring", "creating",
+    "preparing", "imaging",    "arming",    "ready",     "snapshotting",
+    "draining",  "destroying", "destroyed", "failed",    "lost"};
 
 constexpr std::string_view kTriggerNames[kTriggers] = {
-    "ensure", "live",  "snapshot_found", "none_found",    "gone",    "ok",
-    "ok_image", "error", "snapshot",     "provider_gone", "destroy", "drained"};
+    "ensure",   "live",  "snapshot_found", "none_found",    "gone",    "ok",
+    "ok_image", "error", "snapshot",       "provider_gone", "destroy", "drained"};
 
 constexpr bool one_row_each() {
   for (const Row& a : kTable)
@@ -81,8 +82,12 @@ static_assert(one_row_each(), "a state and a trigger lead to one state");
 
 }  // namespace
 
-std::string_view name_of(State state) { return kStateNames[static_cast<int>(state)]; }
-std::string_view name_of(Trigger trigger) { return kTriggerNames[static_cast<int>(trigger)]; }
+std::string_view name_of(State state) {
+  return kStateNames[static_cast<int>(state)];
+}
+std::string_view name_of(Trigger trigger) {
+  return kTriggerNames[static_cast<int>(trigger)];
+}
 
 std::optional<State> next(State state, Trigger trigger) {
   for (const Row& row : kTable)

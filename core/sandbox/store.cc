@@ -87,7 +87,10 @@ std::string to_json(const InstanceRecord& r) {
   JsonWriter w;
   w.open('{').key("id").value(r.id).key("name").value(r.name);
   // Paths are bytes: hex keeps what JSON text cannot.
-  w.key("workspace").value(utf8_or_escaped(r.workspace)).key("workspaceHex").value(hex(r.workspace));
+  w.key("workspace")
+      .value(utf8_or_escaped(r.workspace))
+      .key("workspaceHex")
+      .value(hex(r.workspace));
   w.key("root").value(r.root).key("provider").value(r.provider);
   w.key("providerIdHex").value(hex(r.provider_id)).key("watcher").value(r.watcher);
   w.key("createdNs").value(r.created_ns).key("baseline").raw(r.baseline.to_json());
@@ -140,16 +143,21 @@ Result<Store> Store::open(std::string directory) {
   return Store(std::move(directory));
 }
 
-std::string Store::folder_of(const std::string& id) const { return directory_ + "/instances/" + id; }
-std::string Store::journal_file(const std::string& id) const { return folder_of(id) + "/journal.db"; }
+std::string Store::folder_of(const std::string& id) const {
+  return directory_ + "/instances/" + id;
+}
+std::string Store::journal_file(const std::string& id) const {
+  return folder_of(id) + "/journal.db";
+}
 
 Result<Fd> Store::lock_name(const std::string& name) const {
   auto fd = open_lock(directory_ + "/names/" + name + ".lock");
   if (!fd) return fd;
   if (::flock(fd->get(), LOCK_EX | LOCK_NB) < 0)
-    return fail(Fault::busy, "sandbox " + shown(name) +
-                                 " is in use by another sandglass process: wait for its run to end, "
-                                 "or see `sandglass status`");
+    return fail(Fault::busy,
+                "sandbox " + shown(name) +
+                    " is in use by another sandglass process: wait for its run to end, "
+                    "or see `sandglass status`");
   return fd;
 }
 
@@ -202,7 +210,8 @@ std::vector<InstanceRecord> Store::list() const {
     if (record)
       out.push_back(std::move(*record));
     else
-      log::error("instance " + shown(id) + " cannot be read and is left out: " + record.error().text);
+      log::error("instance " + shown(id) +
+                 " cannot be read and is left out: " + record.error().text);
   }
   std::sort(out.begin(), out.end(),
             [](const auto& a, const auto& b) { return a.created_ns < b.created_ns; });
@@ -211,7 +220,8 @@ std::vector<InstanceRecord> Store::list() const {
 
 static bool holds(const std::string& workspace, const std::string& directory) {
   if (workspace.empty() || directory.compare(0, workspace.size(), workspace) != 0) return false;
-  return directory.size() == workspace.size() || workspace == "/" || directory[workspace.size()] == '/';
+  return directory.size() == workspace.size() || workspace == "/" ||
+         directory[workspace.size()] == '/';
 }
 
 Result<InstanceRecord> Store::latest(const std::string& directory) const {

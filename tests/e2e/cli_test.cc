@@ -13,7 +13,8 @@ using ::testing::StartsWith;
 
 TEST(Cli, Run_OutputPassesThrough_TalkGoesToStderr) {  // G2
   Product product;
-  const Output done = product.sandglass({"run", "--", "sh", "-c", "echo out; echo err >&2; echo x > f"}).run();
+  const Output done =
+      product.sandglass({"run", "--", "sh", "-c", "echo out; echo err >&2; echo x > f"}).run();
   EXPECT_EQ(done.code, 0);
   EXPECT_EQ(done.out, "out\n");
   EXPECT_THAT(done.err, HasSubstr("err\n"));
@@ -42,7 +43,9 @@ TEST(Cli, Run_Input_ReachesTheCommand) {
 
 TEST(Cli, Run_Environment_IsSetInside) {
   Product product;
-  const Output done = product.sandglass({"run", "--env", "A=1", "--env", "B=x y", "--", "sh", "-c", "echo $A $B"}).run();
+  const Output done =
+      product.sandglass({"run", "--env", "A=1", "--env", "B=x y", "--", "sh", "-c", "echo $A $B"})
+          .run();
   EXPECT_EQ(done.out, "1 x y\n");
 }
 
@@ -50,7 +53,8 @@ TEST(Cli, RunJson_Stream_IsStrictAgUi) {  // S1, S2, S4
   Product product;
   product.repository();
   product.commit_all();
-  const Ran ran = product.run("printf '\\342\\202'; sleep 0.1; printf '\\254\\n'; echo x > f; exit 3", {"--diff"});
+  const Ran ran = product.run(
+      "printf '\\342\\202'; sleep 0.1; printf '\\254\\n'; echo x > f; exit 3", {"--diff"});
   EXPECT_EQ(ran.output.code, 3);
   ASSERT_GE(ran.lines.size(), 4u);
   EXPECT_EQ(ran.lines.front().at("type"), "RUN_STARTED");
@@ -62,7 +66,8 @@ TEST(Cli, RunJson_Stream_IsStrictAgUi) {  // S1, S2, S4
   std::string output;
   for (size_t i = 1; i + 1 < ran.lines.size(); i++) {
     EXPECT_EQ(ran.lines[i].at("type"), "CUSTOM");
-    if (ran.lines[i].at("name") == "sandbox.output") output += ran.lines[i].at("value").at("text").get<std::string>();
+    if (ran.lines[i].at("name") == "sandbox.output")
+      output += ran.lines[i].at("value").at("text").get<std::string>();
     if (ran.lines[i].at("name") == "sandbox.file") {
       EXPECT_EQ(ran.lines[i + 1].at("name"), "sandbox.file.diff");
     }
@@ -79,7 +84,8 @@ TEST(Cli, Events_Journal_HoldsWhatTheStreamSaid) {  // E2, E3
   const Ran journal = Product::taken_apart(product.sandglass({"events", "--json"}).run());
   EXPECT_EQ(journal.files, ran.files);
   uint64_t seq = 0;
-  for (const auto& line : journal.lines) EXPECT_EQ(line.at("value").at("seq").get<uint64_t>(), ++seq);
+  for (const auto& line : journal.lines)
+    EXPECT_EQ(line.at("value").at("seq").get<uint64_t>(), ++seq);
   const std::string human = product.sandglass({"events"}).run().out;
   for (const char* word : {"ready", "run_start", "create", "run_end", "destroy"})
     EXPECT_THAT(human, HasSubstr(word));
@@ -108,36 +114,48 @@ TEST(Cli, NothingRecorded_IsSaidWithTheCure) {
 TEST(Cli, HomeDirectory_IsRefusedUnlessAskedTwice) {  // W12
   Product product;
   std::filesystem::create_directories(product.dir() / "home");
-  const Output run = product.sandglass({"run", "--workspace", product.dir() / "home", "--", "true"}).run();
+  const Output run =
+      product.sandglass({"run", "--workspace", product.dir() / "home", "--", "true"}).run();
   EXPECT_EQ(run.code, 125);
   EXPECT_THAT(run.err, HasSubstr("--yes-all-of-it"));
-  EXPECT_EQ(product.sandglass({"run", "--yes-all-of-it", "--workspace", product.dir() / "home", "--", "true"}).run().code, 0);
+  EXPECT_EQ(product
+                .sandglass(
+                    {"run", "--yes-all-of-it", "--workspace", product.dir() / "home", "--", "true"})
+                .run()
+                .code,
+            0);
   EXPECT_THAT(product.sandglass({"watch", "/"}).run().err, HasSubstr("--yes-all-of-it"));
 }
 
 TEST(Cli, StateDirectory_IsPrivate) {  // P1a
   Product product;
   product.run("true");
-  const Output mode = shell("stat -c %a " + product.state() + "; find " + product.state() + " -type f -perm /077", product.workspace());
+  const Output mode =
+      shell("stat -c %a " + product.state() + "; find " + product.state() + " -type f -perm /077",
+            product.workspace());
   EXPECT_EQ(mode.out, "700\n");
 }
 
 TEST(Cli, SecondRunInOneDirectory_IsTold) {  // P1a
   Product product;
   const Output done = shell(
-      std::string(SANDGLASS) + " --state-dir " + product.state() + " run -- sh -c 'touch started; while [ ! -e over ]; do sleep 0.05; done' 2>/dev/null &\n"
-      "while [ ! -e started ]; do sleep 0.05; done\n" +
-      SANDGLASS + " --state-dir " + product.state() + " run -- touch over; wait", product.workspace());
+      std::string(SANDGLASS) + " --state-dir " + product.state() +
+          " run -- sh -c 'touch started; while [ ! -e over ]; do sleep 0.05; done' 2>/dev/null &\n"
+          "while [ ! -e started ]; do sleep 0.05; done\n" +
+          SANDGLASS + " --state-dir " + product.state() + " run -- touch over; wait",
+      product.workspace());
   EXPECT_EQ(done.code, 0) << done.err;
   EXPECT_THAT(done.err, HasSubstr("is running in this directory too"));
 }
 
 TEST(Cli, Watch_UntilTerm_TellsWhatWasWrittenBefore) {  // O1, W8
   Product product;
-  const Output done = shell(
-      std::string("mkfifo ../lines; ") + SANDGLASS + " watch . --json > ../out & pid=$!\n"
-      "while ! grep -q sandbox.ready ../out 2>/dev/null; do sleep 0.02; done\n"
-      "echo 1 > a; mkdir d; echo 2 > d/b; kill -TERM $pid; wait $pid; cat ../out", product.workspace());
+  const Output done =
+      shell(std::string("mkfifo ../lines; ") + SANDGLASS +
+                " watch . --json > ../out & pid=$!\n"
+                "while ! grep -q sandbox.ready ../out 2>/dev/null; do sleep 0.02; done\n"
+                "echo 1 > a; mkdir d; echo 2 > d/b; kill -TERM $pid; wait $pid; cat ../out",
+            product.workspace());
   EXPECT_EQ(done.code, 0) << done.err;
   const Ran ran = Product::taken_apart(done);
   EXPECT_EQ(ran.count("create", "a"), 1u);
@@ -148,9 +166,13 @@ TEST(Cli, Terminal_CommandOwnsIt_SummaryComesAtTheEnd) {
   Product product;
   const Output done = product.sandglass({}).run();  // no subcommand: usage
   EXPECT_EQ(done.code, 2);
-  const Output tty = Command({"script", "-qec", std::string(SANDGLASS) + " --state-dir " + product.state() +
-                              " run -- sh -c 'test -t 0 && test -t 1 && echo tty; echo x > f; sleep 0.3; echo last'", "/dev/null"})
-                         .in(product.workspace()).run();
+  const Output tty = Command({"script", "-qec",
+                              std::string(SANDGLASS) + " --state-dir " + product.state() +
+                                  " run -- sh -c 'test -t 0 && test -t 1 && echo tty; echo x > f; "
+                                  "sleep 0.3; echo last'",
+                              "/dev/null"})
+                         .in(product.workspace())
+                         .run();
   EXPECT_EQ(tty.code, 0) << tty.out;
   EXPECT_THAT(tty.out, HasSubstr("tty"));
   EXPECT_LT(tty.out.find("last"), tty.out.find("create  f"));
@@ -158,7 +180,8 @@ TEST(Cli, Terminal_CommandOwnsIt_SummaryComesAtTheEnd) {
 
 TEST(Cli, Help_OfEveryCommand_ExplainsIt) {
   Product product;
-  for (const char* command : {"run", "watch", "events", "diff", "status", "check", "plugin", "schema", "version"}) {
+  for (const char* command :
+       {"run", "watch", "events", "diff", "status", "check", "plugin", "schema", "version"}) {
     const Output done = product.sandglass({command, "--help"}).run();
     EXPECT_EQ(done.code, 0) << command;
     EXPECT_GT(done.out.size(), 100u) << command;
@@ -168,7 +191,8 @@ TEST(Cli, Help_OfEveryCommand_ExplainsIt) {
 
 TEST(Cli, PluginList_ShippedPlugins_AreLoaded) {
   Product product;
-  const auto list = nlohmann::json::parse(product.sandglass({"plugin", "list", "--json"}).run().out);
+  const auto list =
+      nlohmann::json::parse(product.sandglass({"plugin", "list", "--json"}).run().out);
   std::string types;
   for (const auto& file : list.at("files"))
     for (const auto& type : file.at("types")) types += type.get<std::string>() + ";";

@@ -17,10 +17,13 @@ class CommandHook : public ::testing::Test {
  protected:
   // One hook on every file event, and a second that must get its events whatever the first does.
   Ran run(const std::string& with, const std::string& script, const std::string& timeout = "10s") {
-    product.dir().write("c.yaml",
-                        "version: 1\nsandboxes:\n  t:\n    hooks:\n      onFile:\n        - {use: command, name: tried, with: " + with +
-                            ", timeout: " + timeout + "}\n        - {use: command, name: other, with: {run: [sh, -c, \"cat >> " +
-                            product.dir().path() + "/other\"]}}\n");
+    product.dir().write(
+        "c.yaml",
+        "version: 1\nsandboxes:\n  t:\n    hooks:\n      onFile:\n        - {use: command, name: "
+        "tried, with: " +
+            with + ", timeout: " + timeout +
+            "}\n        - {use: command, name: other, with: {run: [sh, -c, \"cat >> " +
+            product.dir().path() + "/other\"]}}\n");
     return product.run(script, {"--config", product.dir() / "c.yaml"});
   }
   std::vector<nlohmann::json> lines_of(const std::string& file) {
@@ -42,7 +45,9 @@ size_t count(const std::string& text, const std::string& part) {
 TEST_F(CommandHook, Event_ComesAsOneJsonLine_WithContentsAsAsked) {  // H9
   product.repository("echo 1 > f");
   product.commit_all();
-  const Ran ran = run("{run: [sh, -c, \"cat >> " + product.dir().path() + "/got\"], include: [before, after, diff]}", "echo 2 > f");
+  const Ran ran = run("{run: [sh, -c, \"cat >> " + product.dir().path() +
+                          "/got\"], include: [before, after, diff]}",
+                      "echo 2 > f");
   EXPECT_EQ(ran.output.code, 0);
   const auto lines = lines_of("got");
   ASSERT_EQ(lines.size(), 1u);
@@ -62,7 +67,7 @@ TEST_F(CommandHook, FailingProgram_IsOneErrorEach_RunAndOthersGoOn) {  // C4, H4
   expect_other_got(1);
 }
 
-TEST_F(CommandHook, KilledProgram_IsNamedWithItsSignal) {  // C4
+TEST_F(CommandHook, KilledProgram_IsNamedWithItsSignal) {                  // C4
   const Ran ran = run("{run: [sh, -c, \"kill -9 $$$$\"]}", "echo 1 > a");  // $$ is one $ in YAML
   EXPECT_EQ(ran.output.code, 0);
   EXPECT_THAT(ran.output.err, HasSubstr("ended by signal 9"));
@@ -77,7 +82,8 @@ TEST_F(CommandHook, MissingProgram_IsSaid) {
 
 TEST_F(CommandHook, HangingProgram_IsEndedWithItsTree_LaterEventsComeStill) {  // C2, H5
   const auto began = std::chrono::steady_clock::now();
-  const Ran ran = run("{run: [sh, -c, \"sleep 4321 & sleep 4321\"]}", "echo 1 > a; echo 2 > b", "300ms");
+  const Ran ran =
+      run("{run: [sh, -c, \"sleep 4321 & sleep 4321\"]}", "echo 1 > a; echo 2 > b", "300ms");
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
   EXPECT_EQ(ran.output.code, 0);
   EXPECT_GE(count(ran.output.err, "tried"), 1u) << ran.output.err;
@@ -87,7 +93,8 @@ TEST_F(CommandHook, HangingProgram_IsEndedWithItsTree_LaterEventsComeStill) {  /
 }
 
 TEST_F(CommandHook, HundredMegabytesOfOutput_AreDrained) {  // C4, E3
-  const Ran ran = run("{run: [sh, -c, \"head -c 100000000 /dev/zero | tr '\\\\0' x\"]}", "echo 1 > a", "60s");
+  const Ran ran =
+      run("{run: [sh, -c, \"head -c 100000000 /dev/zero | tr '\\\\0' x\"]}", "echo 1 > a", "60s");
   EXPECT_EQ(ran.output.code, 0);
   EXPECT_THAT(ran.output.err, Not(HasSubstr("error: ")));
   expect_other_got(1);

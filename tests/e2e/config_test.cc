@@ -9,7 +9,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string yaml(const std::string& body) { return "version: 1\nsandboxes:\n  t:\n" + body; }
+std::string yaml(const std::string& body) {
+  return "version: 1\nsandboxes:\n  t:\n" + body;
+}
 
 TEST(Config, Check_EveryMistake_IsSaidInOneGo) {  // Y1, D5
   Product product;
@@ -19,12 +21,15 @@ TEST(Config, Check_EveryMistake_IsSaidInOneGo) {  // Y1, D5
   EXPECT_THAT(done.err, HasSubstr("c.yaml:4:5: "));
   EXPECT_THAT(done.err, HasSubstr("\"provider\""));
   EXPECT_THAT(done.err, HasSubstr("interval"));
-  EXPECT_EQ(product.sandglass({"run", "--config", product.dir() / "c.yaml", "--", "true"}).run().code, 125);
+  EXPECT_EQ(
+      product.sandglass({"run", "--config", product.dir() / "c.yaml", "--", "true"}).run().code,
+      125);
 }
 
 TEST(Config, Check_UnknownPluginAndItsOptions_AreNamed) {
   Product product;
-  product.dir().write("c.yaml", yaml("    hooks:\n      onFile: [{use: lgo}, {use: log, with: {dif: true}}]\n"));
+  product.dir().write(
+      "c.yaml", yaml("    hooks:\n      onFile: [{use: lgo}, {use: log, with: {dif: true}}]\n"));
   const Output done = product.sandglass({"check", product.dir() / "c.yaml"}).run();
   EXPECT_EQ(done.code, 2);
   EXPECT_THAT(done.err, HasSubstr("lgo"));
@@ -33,7 +38,9 @@ TEST(Config, Check_UnknownPluginAndItsOptions_AreNamed) {
 
 TEST(Config, AWorkspacesOwnFile_IsNeverRead) {  // D7
   Product product;
-  product.sh("printf 'version: 1\\nplugins: [{file: ./evil.so}]\\n' > sandglass.yaml; cp sandglass.yaml .sandglass.yaml");
+  product.sh(
+      "printf 'version: 1\\nplugins: [{file: ./evil.so}]\\n' > sandglass.yaml; cp sandglass.yaml "
+      ".sandglass.yaml");
   const Output done = product.sandglass({"run", "--", "true"}).run();
   EXPECT_EQ(done.code, 0);
   EXPECT_EQ(done.err.find("evil"), std::string::npos) << done.err;
@@ -41,7 +48,8 @@ TEST(Config, AWorkspacesOwnFile_IsNeverRead) {  // D7
 
 TEST(Config, FileEventsOff_NoEventButLifecycle) {  // D2
   Product product;
-  product.dir().write("c.yaml", yaml("    fileEvents: false\n    hooks: {onReady: log, onDestroy: log}\n"));
+  product.dir().write("c.yaml",
+                      yaml("    fileEvents: false\n    hooks: {onReady: log, onDestroy: log}\n"));
   const Ran ran = product.run("echo x > f", {"--config", product.dir() / "c.yaml"});
   EXPECT_EQ(ran.output.code, 0) << ran.output.err;
   EXPECT_TRUE(ran.files.empty());
@@ -62,9 +70,14 @@ TEST(Config, FileEventsDiff_AddsOneDiffPerEvent) {  // D2, S1
 TEST(Config, NamedSandbox_HeldElsewhere_IsAClearError) {  // P1a
   Product product;
   product.dir().write("c.yaml", yaml("    provider: local\n"));
-  const std::string run = std::string(SANDGLASS) + " --state-dir " + product.state() + " run --config ../c.yaml -- ";
-  const Output done = shell(run + "sh -c 'touch started; while [ ! -e over ]; do sleep 0.05; done' 2>/dev/null &\n"
-                            "while [ ! -e started ]; do sleep 0.05; done\n" + run + "true || echo $?; touch over; wait", product.workspace());
+  const std::string run =
+      std::string(SANDGLASS) + " --state-dir " + product.state() + " run --config ../c.yaml -- ";
+  const Output done =
+      shell(run +
+                "sh -c 'touch started; while [ ! -e over ]; do sleep 0.05; done' 2>/dev/null &\n"
+                "while [ ! -e started ]; do sleep 0.05; done\n" +
+                run + "true || echo $?; touch over; wait",
+            product.workspace());
   EXPECT_THAT(done.out, HasSubstr("125"));
   EXPECT_THAT(done.err, HasSubstr("busy: sandbox t is in use"));
 }

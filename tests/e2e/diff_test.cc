@@ -29,11 +29,15 @@ TEST(Diff, B3_GitConfiguration_ChangesNothing) {  // B3, B7
     product.repository("printf 'one\\n2\\n' > f; echo '*.x -diff' > .gitattributes");
     product.commit_all();
     if (hostile)
-      product.sh("for c in 'diff.noprefix true' 'color.ui always' 'diff.mnemonicPrefix true' 'diff.external /bin/true' 'diff.context 0' "
-                 "'core.fsmonitor touch\\ ran' 'core.hooksPath .' 'diff.algorithm patience'; do git config $c || git config ${c%% *} \"${c#* }\"; done");
+      product.sh(
+          "for c in 'diff.noprefix true' 'color.ui always' 'diff.mnemonicPrefix true' "
+          "'diff.external /bin/true' 'diff.context 0' "
+          "'core.fsmonitor touch\\ ran' 'core.hooksPath .' 'diff.algorithm patience'; do git "
+          "config $c || git config ${c%% *} \"${c#* }\"; done");
     const Ran ran = product.run(script);
     EXPECT_EQ(ran.output.code, 0);
-    const std::string patch = product.sandglass({"diff"}).env("GIT_EXTERNAL_DIFF", "/bin/true").run().out;
+    const std::string patch =
+        product.sandglass({"diff"}).env("GIT_EXTERNAL_DIFF", "/bin/true").run().out;
     EXPECT_THAT(patch, HasSubstr("+two"));
     if (!hostile)
       plain = patch;
@@ -50,10 +54,13 @@ TEST(Diff, B5_Observing_TakesNoLockAndLeavesTheIndex) {  // B5, B7
   EXPECT_EQ(product.run("touch t; echo 1 > u").output.code, 0);
   EXPECT_NE(product.diff(), "");
   EXPECT_EQ(shell("stat -c '%y %i' .git/index", product.workspace()).out, before);
-  const Ran ran = product.run("for i in $(seq 50); do echo $i > t; git add t && git -c user.name=t -c user.email=t@x -c safe.directory='*' commit -qm $i || exit 9; done",
-                              {"--diff"});
+  const Ran ran = product.run(
+      "for i in $(seq 50); do echo $i > t; git add t && git -c user.name=t -c user.email=t@x -c "
+      "safe.directory='*' commit -qm $i || exit 9; done",
+      {"--diff"});
   EXPECT_EQ(ran.output.code, 0) << ran.output.err;
-  EXPECT_EQ(product.run("touch .git/index.lock; echo 2 > t").output.code, 0);  // a killed agent's lock
+  EXPECT_EQ(product.run("touch .git/index.lock; echo 2 > t").output.code,
+            0);  // a killed agent's lock
   EXPECT_THAT(product.diff(), HasSubstr("+2\n"));
 }
 
@@ -62,7 +69,9 @@ TEST(Diff, B6_TheAgentCommits_TheBaselineStays) {  // B6, B1
   product.repository("echo 1 > f");
   product.commit_all();
   const std::string git = "git -c user.name=t -c user.email=t@x -c safe.directory='*' ";
-  const Ran ran = product.run("echo 2 > f; git add f; " + git + "commit -qm agent; git checkout -q -b x; " + git + "commit -q --amend -m y");
+  const Ran ran =
+      product.run("echo 2 > f; git add f; " + git + "commit -qm agent; git checkout -q -b x; " +
+                  git + "commit -q --amend -m y");
   EXPECT_EQ(ran.output.code, 0) << ran.output.err;
   EXPECT_THAT(product.diff(), HasSubstr("-1\n+2\n"));
   product.sh("git reset -q --hard HEAD~1");
@@ -96,7 +105,8 @@ TEST(Diff, B12_UntrackedFileEditedAgain_KeepsItsAddPatch) {  // B12, T3
   Product product;
   product.repository();
   product.commit_all();
-  const Ran ran = product.run("echo 1 > n; sleep 0.3; echo 2 >> n; sleep 0.3; : > n; sleep 0.3; rm n", {"--diff"});
+  const Ran ran = product.run(
+      "echo 1 > n; sleep 0.3; echo 2 >> n; sleep 0.3; : > n; sleep 0.3; rm n", {"--diff"});
   EXPECT_THAT(ran.types_of("n"), ElementsAre("create", "change", "change", "delete"));
   std::vector<std::string> diffs;
   for (const auto& line : ran.lines)
@@ -113,7 +123,8 @@ TEST(Diff, B13_NoNewlineAtTheEnd_IsMarkedOnBothSides) {  // B13
   product.repository("printf 'a\\nb' > f");
   product.commit_all();
   product.run("printf 'a\\nc' > f");
-  EXPECT_THAT(product.diff(), HasSubstr("-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n"));
+  EXPECT_THAT(product.diff(),
+              HasSubstr("-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n"));
   product.expect_diff_applies();
   product.run("printf 'a\\n\\n' > f; printf 'x' > new");
   product.expect_diff_applies();
@@ -129,8 +140,11 @@ TEST(Diff, B18_GitEnvironment_ChangesNothing) {  // B18
   product.run("echo 2 > f");
   const std::string plain = product.diff();
   const Output with = product.sandglass({"diff"})
-                          .env("GIT_DIR", other.workspace() + "/.git").env("GIT_INDEX_FILE", product.dir() / "i")
-                          .env("GIT_WORK_TREE", "/").env("GIT_OBJECT_DIRECTORY", "/nonexistent").run();
+                          .env("GIT_DIR", other.workspace() + "/.git")
+                          .env("GIT_INDEX_FILE", product.dir() / "i")
+                          .env("GIT_WORK_TREE", "/")
+                          .env("GIT_OBJECT_DIRECTORY", "/nonexistent")
+                          .run();
   EXPECT_EQ(with.out, plain);
   EXPECT_THAT(plain, HasSubstr("-1\n+2\n"));
 }

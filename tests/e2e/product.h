@@ -40,7 +40,8 @@ struct Ran {
 };
 
 inline std::string unbase64(const std::string& text) {
-  static const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  static const std::string digits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string out;
   uint32_t bits = 0;
   int have = 0;
@@ -66,8 +67,12 @@ class Product {
 
   // git with nobody's configuration.
   Output git(const std::string& arguments) const {
-    return shell("export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null HOME=/nonexistent; git -c user.name=t "
-                 "-c user.email=t@example.invalid -c init.defaultBranch=main -c safe.directory='*' " + arguments, workspace());
+    return shell(
+        "export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null HOME=/nonexistent; git -c "
+        "user.name=t "
+        "-c user.email=t@example.invalid -c init.defaultBranch=main -c safe.directory='*' " +
+            arguments,
+        workspace());
   }
   void repository(const std::string& script = "") const {
     ASSERT_EQ(git("init -q").code, 0);
@@ -85,7 +90,10 @@ class Product {
 
   Command sandglass(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), {SANDGLASS, "--state-dir", state()});
-    return Command(std::move(arguments)).in(workspace()).env("HOME", dir_ / "home").env("XDG_CONFIG_HOME", dir_ / "config");
+    return Command(std::move(arguments))
+        .in(workspace())
+        .env("HOME", dir_ / "home")
+        .env("XDG_CONFIG_HOME", dir_ / "config");
   }
   // The script as the agent's command, its stream taken apart.
   Ran run(const std::string& script, std::vector<std::string> options = {}) const {
@@ -95,7 +103,8 @@ class Product {
     return taken_apart(sandglass(std::move(arguments)).run());
   }
   std::string diff() const { return sandglass({"diff"}).run().out; }
-  // The whole patch, reversed onto the workspace, must be accepted by git and give the baseline back.
+  // The whole patch, reversed onto the workspace, must be accepted by git and give the baseline
+  // back.
   void expect_diff_applies() const {
     const std::string patch = diff();
     if (patch.empty()) return;
@@ -115,7 +124,8 @@ class Product {
       const nlohmann::json& line = ran.lines.back();
       if (line.value("name", "") != "sandbox.file") continue;
       const nlohmann::json& value = line.at("value");
-      std::string path = value.contains("path_b64") ? unbase64(value.at("path_b64")) : value.at("path").get<std::string>();
+      std::string path = value.contains("path_b64") ? unbase64(value.at("path_b64"))
+                                                    : value.at("path").get<std::string>();
       path.erase(0, std::string("/workspace/").size());
       ran.files.push_back({value.at("type"), std::move(path), value});
     }

@@ -33,8 +33,10 @@ class Table : public ::testing::Test {
   // The last event of each path.
   std::map<std::string, Row> rows(const std::string& script) {
     const std::string file = product.dir() / "accessors.txt";
-    product.dir().write("c.yaml", "version: 1\nplugins: [{file: \"" ACCESSORS "\"}]\nsandboxes:\n  t:\n    hooks:\n"
-                                  "      onFile: [{use: accessors, with: {file: \"" + file + "\"}}]\n");
+    product.dir().write("c.yaml", "version: 1\nplugins: [{file: \"" ACCESSORS
+                                  "\"}]\nsandboxes:\n  t:\n    hooks:\n"
+                                  "      onFile: [{use: accessors, with: {file: \"" +
+                                      file + "\"}}]\n");
     const Ran ran = product.run(script, {"--config", product.dir() / "c.yaml"});
     EXPECT_EQ(ran.output.code, 0) << ran.output.err;
     std::map<std::string, Row> out;
@@ -45,7 +47,8 @@ class Table : public ::testing::Test {
       std::string path;
       Row row;
       std::string bytes[3];
-      fields >> kind >> path >> row.before.state >> bytes[0] >> row.after.state >> bytes[1] >> row.diff.state >> bytes[2];
+      fields >> kind >> path >> row.before.state >> bytes[0] >> row.after.state >> bytes[1] >>
+          row.diff.state >> bytes[2];
       row.type = kind == 0 ? "create" : kind == 1 ? "change" : "delete";
       row.before.bytes = unhex(bytes[0]);
       row.after.bytes = unhex(bytes[1]);
@@ -55,20 +58,28 @@ class Table : public ::testing::Test {
     return out;
   }
   void print(const char* number, const Row& row) {
-    std::printf("%-4s %-6s before %d '%s'  after %d '%s'\n%s\n", number, row.type.c_str(), row.before.state,
-                shown(row.before.bytes).c_str(), row.after.state, shown(row.after.bytes).c_str(), row.diff.bytes.c_str());
+    std::printf("%-4s %-6s before %d '%s'  after %d '%s'\n%s\n", number, row.type.c_str(),
+                row.before.state, shown(row.before.bytes).c_str(), row.after.state,
+                shown(row.after.bytes).c_str(), row.diff.bytes.c_str());
   }
   Product product;
 };
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 TEST_F(Table, GitWorkspace_EachRow_IsAsSpecified) {
-  product.repository("printf 'a\\nb\\n' > tracked; printf 'same\\n' > same; printf 'old\\n' > deleted; printf '.env\\nforced\\n' > .gitignore;"
-                     "printf 'f1\\n' > forced; git add -f forced");
+  product.repository(
+      "printf 'a\\nb\\n' > tracked; printf 'same\\n' > same; printf 'old\\n' > deleted; printf "
+      "'.env\\nforced\\n' > .gitignore;"
+      "printf 'f1\\n' > forced; git add -f forced");
   product.commit_all();
-  auto all = rows("printf 'a\\nB\\n' > tracked; printf x > same; printf 'same\\n' > same; echo 1 > new; echo 2 >> new; rm deleted;"
-                  "echo 1 > shortlived; sleep 0.2; rm shortlived; echo KEY=1 > .env; printf 'f2\\n' > forced; : > empty");
+  auto all = rows(
+      "printf 'a\\nB\\n' > tracked; printf x > same; printf 'same\\n' > same; echo 1 > new; echo 2 "
+      ">> new; rm deleted;"
+      "echo 1 > shortlived; sleep 0.2; rm shortlived; echo KEY=1 > .env; printf 'f2\\n' > forced; "
+      ": > empty");
   ASSERT_FALSE(all.empty());
 
   const Row& t1 = all["tracked"];
@@ -76,7 +87,8 @@ TEST_F(Table, GitWorkspace_EachRow_IsAsSpecified) {
   EXPECT_EQ(t1.type, "change");
   EXPECT_EQ(t1.before.bytes, "a\nb\n");
   EXPECT_EQ(t1.after.bytes, "a\nB\n");
-  EXPECT_TRUE(has(t1.diff.bytes, "--- a/tracked\n+++ b/tracked\n@@ -1,2 +1,2 @@\n a\n-b\n+B\n")) << t1.diff.bytes;
+  EXPECT_TRUE(has(t1.diff.bytes, "--- a/tracked\n+++ b/tracked\n@@ -1,2 +1,2 @@\n a\n-b\n+B\n"))
+      << t1.diff.bytes;
 
   if (all.count("same")) {
     const Row& t2 = all["same"];
@@ -93,7 +105,8 @@ TEST_F(Table, GitWorkspace_EachRow_IsAsSpecified) {
   EXPECT_EQ(t3.before.state, kAbsent);
   EXPECT_EQ(t3.after.bytes, "1\n2\n");
   EXPECT_TRUE(has(t3.diff.bytes, "new file mode 100644\n")) << t3.diff.bytes;
-  EXPECT_TRUE(has(t3.diff.bytes, "--- /dev/null\n+++ b/new\n@@ -0,0 +1,2 @@\n+1\n+2\n")) << t3.diff.bytes;
+  EXPECT_TRUE(has(t3.diff.bytes, "--- /dev/null\n+++ b/new\n@@ -0,0 +1,2 @@\n+1\n+2\n"))
+      << t3.diff.bytes;
 
   const Row& t4 = all["deleted"];
   print("T4", t4);
@@ -126,7 +139,10 @@ TEST_F(Table, GitWorkspace_EachRow_IsAsSpecified) {
   const Row& t10 = all["empty"];
   print("T10", t10);
   EXPECT_EQ(t10.before.bytes + t10.after.bytes, "");
-  EXPECT_TRUE(has(t10.diff.bytes, "new file mode 100644\nindex 0000000000000000000000000000000000000000..e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"))
+  EXPECT_TRUE(
+      has(t10.diff.bytes,
+          "new file mode 100644\nindex "
+          "0000000000000000000000000000000000000000..e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"))
       << t10.diff.bytes;
   product.expect_diff_applies();
 }
@@ -134,9 +150,11 @@ TEST_F(Table, GitWorkspace_EachRow_IsAsSpecified) {
 TEST_F(Table, RedactedAndExported_ContentIsWithheld) {  // T8a, T8b, B8, B17
   product.repository("mkdir keys; echo 1 > keys/a.txt; echo A=1 > .env; echo A=1 > .env.example");
   product.commit_all();
-  product.dir().write("c.yaml", "version: 1\nsandboxes:\n  t: {redact: [keys/], fileEvents: {diff: true}}\n");
-  const Ran ran = product.run("echo 2 > keys/a.txt; echo A=2 > .env; echo A=2 > .env.example; echo x > id_rsa",
-                              {"--config", product.dir() / "c.yaml"});
+  product.dir().write("c.yaml",
+                      "version: 1\nsandboxes:\n  t: {redact: [keys/], fileEvents: {diff: true}}\n");
+  const Ran ran =
+      product.run("echo 2 > keys/a.txt; echo A=2 > .env; echo A=2 > .env.example; echo x > id_rsa",
+                  {"--config", product.dir() / "c.yaml"});
   std::map<std::string, std::string> exported;
   for (const auto& line : ran.lines)
     if (line.value("name", "") == "sandbox.file.diff")
@@ -159,7 +177,8 @@ TEST_F(Table, NoGitWorkspace_EachRow_IsAsSpecified) {
   EXPECT_EQ(created.before.bytes, "");
   EXPECT_EQ(created.before.state, kNoBaseline);
   EXPECT_EQ(created.after.bytes, "new\n");
-  EXPECT_TRUE(has(created.diff.bytes, "--- /dev/null\n+++ b/created\n@@ -0,0 +1 @@\n+new\n")) << created.diff.bytes;
+  EXPECT_TRUE(has(created.diff.bytes, "--- /dev/null\n+++ b/created\n@@ -0,0 +1 @@\n+new\n"))
+      << created.diff.bytes;
   const Row& changed = all["changed"];
   print("T6", changed);
   EXPECT_EQ(changed.type, "change");

@@ -30,7 +30,9 @@ std::set<std::string> replayed(std::set<std::string> tree, const Ran& ran) {
 
 std::set<std::string> files_of(const Product& product) {
   std::set<std::string> out;
-  const Output found = shell("find . -name .git -prune -o -name node_modules -prune -o ! -type d -print0", product.workspace());
+  const Output found =
+      shell("find . -name .git -prune -o -name node_modules -prune -o ! -type d -print0",
+            product.workspace());
   for (size_t at = 0; at < found.out.size();) {
     const size_t end = found.out.find('\0', at);
     out.insert(found.out.substr(at + 2, end - at - 2));
@@ -68,13 +70,15 @@ TEST(Watching, A8_Reading_IsNoEvent) {  // A8, C6, W6
   Product product;
   product.repository("mkdir d; echo foo > d/a; echo foo > b");
   product.commit_all();
-  const Ran ran = product.run("grep -r foo . >/dev/null; ls -laR >/dev/null; git status >/dev/null; cat b >/dev/null");
+  const Ran ran = product.run(
+      "grep -r foo . >/dev/null; ls -laR >/dev/null; git status >/dev/null; cat b >/dev/null");
   EXPECT_THAT(ran.files, IsEmpty());
 }
 
 TEST(Watching, A9_DirectoryDeletedAndMadeAgain_IsWatchedAgain) {  // A9
   Product product;
-  const Ran ran = product.run("mkdir d; echo 1 > d/a; rm -r d; mkdir d; echo 2 > d/b; sleep 0.2; echo 3 > d/c");
+  const Ran ran =
+      product.run("mkdir d; echo 1 > d/a; rm -r d; mkdir d; echo 2 > d/b; sleep 0.2; echo 3 > d/c");
   EXPECT_EQ(ran.count("create", "d/b"), 1u);
   EXPECT_EQ(ran.count("create", "d/c"), 1u);
   EXPECT_EQ(replayed({}, ran), files_of(product));
@@ -82,7 +86,8 @@ TEST(Watching, A9_DirectoryDeletedAndMadeAgain_IsWatchedAgain) {  // A9
 
 TEST(Watching, A12_LinksOut_AreEntriesOnly) {  // A12, B9
   Product product;
-  const Ran ran = product.run("ln -s .. loop; ln -s /etc out; echo x > real; ln real hard; echo y >> hard");
+  const Ran ran =
+      product.run("ln -s .. loop; ln -s /etc out; echo x > real; ln real hard; echo y >> hard");
   EXPECT_EQ(ran.count("create", "loop"), 1u);
   EXPECT_EQ(ran.count("create", "out"), 1u);
   EXPECT_EQ(ran.count("create", "hard"), 1u);
@@ -99,7 +104,8 @@ TEST(Watching, C5_WritesOfAnyTool_AreSeen) {  // C5
   ASSERT_EQ(product.git("checkout -q main").code, 0);
   const auto before = files_of(product);
   const Ran ran = product.run(
-      "sed -i s/a/b/ f; python3 -c \"open('g','w').write('x')\"; git -c safe.directory='*' checkout -q other -- src only-other;"
+      "sed -i s/a/b/ f; python3 -c \"open('g','w').write('x')\"; git -c safe.directory='*' "
+      "checkout -q other -- src only-other;"
       "mkdir t; echo 1 > t/1; tar -cf t.tar t; rm -r t; tar -xf t.tar; mv src moved");
   EXPECT_EQ(ran.output.code, 0) << ran.output.err;
   EXPECT_EQ(ran.count("change", "f"), 1u);
@@ -112,7 +118,8 @@ TEST(Watching, C5_WritesOfAnyTool_AreSeen) {  // C5
 
 TEST(Watching, StrangeNames_ArriveExactly) {  // W9, J25, J26
   Product product;
-  const Ran ran = product.run(R"sh(printf x > "$(printf 'new\nline')"; printf x > "$(printf 'bad\377')"; printf x > 'z,7 "q"'; printf x > -dash)sh");
+  const Ran ran = product.run(
+      R"sh(printf x > "$(printf 'new\nline')"; printf x > "$(printf 'bad\377')"; printf x > 'z,7 "q"'; printf x > -dash)sh");
   std::set<std::string> seen;
   for (const Seen& one : ran.files)
     if (one.type == "create") seen.insert(one.path);
@@ -121,7 +128,8 @@ TEST(Watching, StrangeNames_ArriveExactly) {  // W9, J25, J26
 
 TEST(Watching, TenThousandFiles_FlatOut_NoneIsLost) {  // W5, J19
   Product product;
-  const Ran ran = product.run("python3 -c \"\nfor i in range(10000): open('f%d' % i, 'w').write('x')\"");
+  const Ran ran =
+      product.run("python3 -c \"\nfor i in range(10000): open('f%d' % i, 'w').write('x')\"");
   std::set<std::string> created;
   for (const Seen& seen : ran.files)
     if (seen.type == "create") {
@@ -132,8 +140,10 @@ TEST(Watching, TenThousandFiles_FlatOut_NoneIsLost) {  // W5, J19
 
 TEST(Watching, IgnoredNames_AreNotWatched_NamesLikeThemAre) {  // D4
   Product product;
-  const Ran ran = product.run("mkdir node_modules sub sub/node_modules; echo 1 > node_modules/a; echo 1 > sub/node_modules/b;"
-                              "echo 1 > sub/my_node_modules; echo 1 > .gitignore");
+  const Ran ran = product.run(
+      "mkdir node_modules sub sub/node_modules; echo 1 > node_modules/a; echo 1 > "
+      "sub/node_modules/b;"
+      "echo 1 > sub/my_node_modules; echo 1 > .gitignore");
   EXPECT_THAT(ran.types_of("node_modules/a"), IsEmpty());
   EXPECT_THAT(ran.types_of("sub/node_modules/b"), IsEmpty());
   EXPECT_EQ(ran.count("create", "sub/my_node_modules"), 1u);

@@ -1,4 +1,5 @@
-// Runs a real command as a user would: arguments, environment, directory, a time limit; both outputs.
+// Runs a real command as a user would: arguments, environment, directory, a time limit; both
+// outputs.
 #pragma once
 
 #include <fcntl.h>
@@ -62,7 +63,8 @@ class Command {
     pollfd fds[] = {{out, POLLIN, 0}, {err, POLLIN, 0}};
     bool late = false;
     while (fds[0].fd >= 0 || fds[1].fd >= 0) {
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+          end - std::chrono::steady_clock::now());
       if (left.count() <= 0 || ::poll(fds, 2, static_cast<int>(left.count())) == 0) {
         late = true;
         ::kill(-pid, SIGKILL);

@@ -62,7 +62,8 @@ class Command {
   Command(Host host, const Config& config)
       : host_(host), process_(host.service<sg_process_service>(SG_SERVICE_PROCESS)) {
     if (!process_) throw Error(SG_E_UNSUPPORTED, "this host starts no processes for plugins");
-    for (size_t i = 0; i < config.count("/run"); i++) run_.emplace_back(config.text(("/run/" + std::to_string(i)).c_str()));
+    for (size_t i = 0; i < config.count("/run"); i++)
+      run_.emplace_back(config.text(("/run/" + std::to_string(i)).c_str()));
     for (size_t i = 0; i < config.count("/include"); i++)
       include_.emplace_back(config.text(("/include/" + std::to_string(i)).c_str()));
   }
@@ -75,16 +76,23 @@ class Command {
     const sg_status status = start(call, event, pipes, ended);
     const std::string end = last_line(pipes.output);
     if (!end.empty() && host_.logs(SG_LOG_DEBUG)) host_.debug(run_[0] + ": " + end);
-    if (status == SG_E_TIMEOUT) throw Error(status, "'" + run_[0] + "' ran into the time limit; its whole process tree was ended");
-    if (status != SG_OK) throw Error(status, "'" + run_[0] + "' could not be run" + (end.empty() ? "" : ": " + end));
+    if (status == SG_E_TIMEOUT)
+      throw Error(status,
+                  "'" + run_[0] + "' ran into the time limit; its whole process tree was ended");
+    if (status != SG_OK)
+      throw Error(status, "'" + run_[0] + "' could not be run" + (end.empty() ? "" : ": " + end));
     if (ended.how == SG_EXIT_CODE && ended.value == 0) return;
     throw Error(SG_E_FAILED, how(ended) + (end.empty() ? "" : ": " + end) +
-                                 (pipes.printed > kKept ? " (printed " + std::to_string(pipes.printed) + " bytes)" : ""));
+                                 (pipes.printed > kKept
+                                      ? " (printed " + std::to_string(pipes.printed) + " bytes)"
+                                      : ""));
   }
 
  private:
   sg_status start(Call call, const Event& event, Pipes& pipes, sg_exit& ended) {
-    auto bytes = [](const std::string& s) { return sg_bytes{reinterpret_cast<const uint8_t*>(s.data()), s.size()}; };
+    auto bytes = [](const std::string& s) {
+      return sg_bytes{reinterpret_cast<const uint8_t*>(s.data()), s.size()};
+    };
     std::vector<sg_bytes> argv;
     for (const std::string& arg : run_) argv.push_back(bytes(arg));
     const std::string id = "SANDGLASS_EVENT=" + std::string(event.id());
@@ -104,10 +112,14 @@ class Command {
   std::string how(const sg_exit& ended) const {
     const std::string name = "'" + run_[0] + "'";
     switch (ended.how) {
-      case SG_EXIT_SIGNAL: return name + " was ended by signal " + std::to_string(ended.value);
-      case SG_EXIT_NOT_FOUND: return name + " was not found (" + std::strerror(ended.value) + ")";
-      case SG_EXIT_BAD_CWD: return name + " had no directory to run in";
-      default: return name + " ended with exit code " + std::to_string(ended.value);
+      case SG_EXIT_SIGNAL:
+        return name + " was ended by signal " + std::to_string(ended.value);
+      case SG_EXIT_NOT_FOUND:
+        return name + " was not found (" + std::strerror(ended.value) + ")";
+      case SG_EXIT_BAD_CWD:
+        return name + " had no directory to run in";
+      default:
+        return name + " ended with exit code " + std::to_string(ended.value);
     }
   }
 
@@ -119,5 +131,6 @@ class Command {
 
 }  // namespace
 
-SANDGLASS_PLUGIN_ABOUT("sandglass.command", "1.0.0", "Apache-2.0", nullptr,
-                       sandglass::hook<Command>("command", "Runs a program with each event as JSON on its stdin"))
+SANDGLASS_PLUGIN_ABOUT(
+    "sandglass.command", "1.0.0", "Apache-2.0", nullptr,
+    sandglass::hook<Command>("command", "Runs a program with each event as JSON on its stdin"))

@@ -8,10 +8,13 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::string base64(std::string_view s) {
-  static constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  static constexpr char kDigits[] =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string out;
   for (size_t i = 0; i < s.size(); i += 3) {
-    auto byte = [&](size_t k) -> uint32_t { return k < s.size() ? static_cast<unsigned char>(s[k]) : 0u; };
+    auto byte = [&](size_t k) -> uint32_t {
+      return k < s.size() ? static_cast<unsigned char>(s[k]) : 0u;
+    };
     const uint32_t v = byte(i) << 16 | byte(i + 1) << 8 | byte(i + 2);
     out += kDigits[v >> 18 & 63];
     out += kDigits[v >> 12 & 63];
@@ -36,8 +39,9 @@ void put_bytes(Json& to, const std::string& key, std::string_view bytes) {
 }
 
 const char* state_name(uint32_t state) {
-  static constexpr std::array<const char*, 10> kNames = {"here",     "absent",    "same", "no_baseline", "ignored",
-                                                         "redacted", "too_large", "gone", "unsupported", "fault"};
+  static constexpr std::array<const char*, 10> kNames = {
+      "here",     "absent",    "same", "no_baseline", "ignored",
+      "redacted", "too_large", "gone", "unsupported", "fault"};
   return state < kNames.size() ? kNames[state] : "unknown";
 }
 
@@ -69,6 +73,8 @@ std::string event_json(const sandglass::Event& event, const std::vector<std::str
   if (!event.json().empty()) out["details"] = Json::parse(event.json(), nullptr, false);
   if (event.is_file())
     for (const std::string& name : include)
-      out[name] = content_json(name == "before" ? event.before() : name == "after" ? event.after() : event.diff());
+      out[name] = content_json(name == "before"  ? event.before()
+                               : name == "after" ? event.after()
+                                                 : event.diff());
   return out.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

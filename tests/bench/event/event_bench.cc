@@ -30,7 +30,8 @@ void Journal_Burst(benchmark::State& state) {
     testing::TempDir dir;
     auto journal = open(dir);
     const int64_t began = mono_ns();
-    for (int64_t i = 0; i < state.range(0) / 256; i++) journal->append(std::vector<Event>(256, file_event()));
+    for (int64_t i = 0; i < state.range(0) / 256; i++)
+      journal->append(std::vector<Event>(256, file_event()));
     (void)journal->sync(60'000);
     state.SetIterationTime(static_cast<double>(mono_ns() - began) / 1e9);
   }
@@ -89,14 +90,17 @@ sg_status create(const sg_host* host, sg_call*, const sg_config*, void** self) {
   return SG_OK;
 }
 void destroy(void*) {}
-uint64_t interests(void*) { return SG_EV_ALL; }
+uint64_t interests(void*) {
+  return SG_EV_ALL;
+}
 sg_status on_event(void*, sg_call*, const sg_event* event) {
   entries->push_back(mono_ns() - event->time_ns);  // file_event() stores the monotonic clock there
   delivered++;
   return SG_OK;
 }
 const sg_hook kHook = {sizeof(sg_hook), 0, interests, on_event, nullptr, nullptr};
-const sg_type kType = {sizeof(sg_type), 0, SG_KIND_HOOK, "bench", "", nullptr, &kHook, create, destroy, nullptr};
+const sg_type kType = {sizeof(sg_type), 0,      SG_KIND_HOOK, "bench", "",
+                       nullptr,         &kHook, create,       destroy, nullptr};
 
 // From append() to a hook's entry.
 void Hook_AppendToEntry(benchmark::State& state) {
@@ -109,7 +113,8 @@ void Hook_AppendToEntry(benchmark::State& state) {
   type.abi = &kType;
   type.kind = SG_KIND_HOOK;
   type.name = "bench";
-  auto instance = plugin::Instance::create(type, "bench", config::Value::make_map(), event_services(*journal));
+  auto instance =
+      plugin::Instance::create(type, "bench", config::Value::make_map(), event_services(*journal));
   auto dispatcher = Dispatcher::start(*journal, {{"bench", *instance, {SG_EV_FILES}}}, nullptr);
   uint64_t sent = 0;
   for (auto _ : state) {

@@ -1,6 +1,7 @@
-// How long after a written file is closed (from the call of close) do its readers know? One writer, a file every 2 ms, three readers of
-// the same writes in the same run: a bare inotify reader, the watcher's sink, and a hook's entry behind
-// watcher, judge, journal and bus. usage: path_bench [FILES] [DIRECTORY]
+// How long after a written file is closed (from the call of close) do its readers know? One writer,
+// a file every 2 ms, three readers of the same writes in the same run: a bare inotify reader, the
+// watcher's sink, and a hook's entry behind watcher, judge, journal and bus. usage: path_bench
+// [FILES] [DIRECTORY]
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/inotify.h>
@@ -32,7 +33,8 @@ struct Times {
   void note(std::string_view name) {
     const int64_t now = mono_ns();
     if (name.empty() || name[0] != 'f') return;
-    const auto i = static_cast<size_t>(std::strtoul(std::string(name.substr(1)).c_str(), nullptr, 10));
+    const auto i =
+        static_cast<size_t>(std::strtoul(std::string(name.substr(1)).c_str(), nullptr, 10));
     std::lock_guard lock(mutex);
     if (i < at.size() && at[i] == 0) at[i] = now;
   }
@@ -45,15 +47,19 @@ sg_status create(const sg_host* host, sg_call*, const sg_config*, void** self) {
   return SG_OK;
 }
 void destroy(void*) {}
-uint64_t interests(void*) { return SG_EV_FILES; }
+uint64_t interests(void*) {
+  return SG_EV_FILES;
+}
 sg_status on_event(void*, sg_call*, const sg_event* event) {
   hook_times->note({reinterpret_cast<const char*>(event->relative.data), event->relative.len});
   return SG_OK;
 }
 const sg_hook kHook = {sizeof(sg_hook), 0, interests, on_event, nullptr, nullptr};
-const sg_type kType = {sizeof(sg_type), 0, SG_KIND_HOOK, "bench", "", nullptr, &kHook, create, destroy, nullptr};
+const sg_type kType = {sizeof(sg_type), 0,      SG_KIND_HOOK, "bench", "",
+                       nullptr,         &kHook, create,       destroy, nullptr};
 
-void read_bare(const std::string& directory, Times& times, std::atomic<bool>& ready, std::atomic<bool>& over) {
+void read_bare(const std::string& directory, Times& times, std::atomic<bool>& ready,
+               std::atomic<bool>& over) {
   Fd fd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   ::inotify_add_watch(fd.get(), directory.c_str(), IN_CLOSE_WRITE);
   ready = true;
@@ -69,7 +75,8 @@ void read_bare(const std::string& directory, Times& times, std::atomic<bool>& re
   }
 }
 
-void report(const char* what, const std::vector<int64_t>& closed, const Times& times, double bare_p50) {
+void report(const char* what, const std::vector<int64_t>& closed, const Times& times,
+            double bare_p50) {
   std::vector<int64_t> late;
   size_t lost = 0;
   for (size_t i = 0; i < closed.size(); i++) {
@@ -90,7 +97,8 @@ void report(const char* what, const std::vector<int64_t>& closed, const Times& t
 double p50_us(const std::vector<int64_t>& closed, const Times& times) {
   std::vector<int64_t> late;
   for (size_t i = 0; i < closed.size(); i++) late.push_back(times.at[i] - closed[i]);
-  std::nth_element(late.begin(), late.begin() + static_cast<ptrdiff_t>(late.size() / 2), late.end());
+  std::nth_element(late.begin(), late.begin() + static_cast<ptrdiff_t>(late.size() / 2),
+                   late.end());
   return static_cast<double>(late[late.size() / 2]) / 1e3;
 }
 
@@ -108,7 +116,8 @@ int main(int argc, char** argv) {
   type.abi = &kType;
   type.kind = SG_KIND_HOOK;
   type.name = "bench";
-  auto handler = plugin::Instance::create(type, "bench", config::Value::make_map(), event_services(*journal));
+  auto handler =
+      plugin::Instance::create(type, "bench", config::Value::make_map(), event_services(*journal));
   auto dispatcher = Dispatcher::start(*journal, {{"bench", *handler, {SG_EV_FILES}}}, nullptr);
 
   const plugin::Registry registry({{SANDGLASS_WATCHER, "", "path_bench"}});
@@ -117,17 +126,20 @@ int main(int argc, char** argv) {
   watch::Target target;
   target.sandbox_id = "box-1";
   target.local_root = tree.path();
-  auto session = watch::Session::start(*instance, target, [&](std::vector<watch::FileChange> batch) {
-    std::vector<Event> events;
-    for (const watch::FileChange& change : batch) {
-      sink.note(change.path);
-      Event e;
-      e.kind = static_cast<EventKind>(change.kind);
-      e.path = change.path;
-      events.push_back(std::move(e));
-    }
-    journal->append(std::move(events));
-  }, 10'000);
+  auto session = watch::Session::start(
+      *instance, target,
+      [&](std::vector<watch::FileChange> batch) {
+        std::vector<Event> events;
+        for (const watch::FileChange& change : batch) {
+          sink.note(change.path);
+          Event e;
+          e.kind = static_cast<EventKind>(change.kind);
+          e.path = change.path;
+          events.push_back(std::move(e));
+        }
+        journal->append(std::move(events));
+      },
+      10'000);
   if (!session) return std::fprintf(stderr, "%s\n", session.error().text.c_str()), 1;
 
   std::atomic<bool> ready{false}, over{false};

@@ -6,7 +6,9 @@ namespace sandglass {
 
 TEST(Text, Shown_ControlAndBidiCharacters_AreEscaped) {  // P3
   EXPECT_EQ(shown("a\nb\x1b[31m"), "a\\nb\\x1b[31m");
-  EXPECT_EQ(shown("\xe2\x80\xae" "rtl"), "\\u202ertl");
+  EXPECT_EQ(shown("\xe2\x80\xae"
+                  "rtl"),
+            "\\u202ertl");
   EXPECT_EQ(shown("caf\xc3\xa9 \xf0\x9f\x98\x80"), "caf\xc3\xa9 \xf0\x9f\x98\x80");
   EXPECT_EQ(shown("bad\xff"), "bad\\xff");
   EXPECT_EQ(shown("back\\slash"), "back\\\\slash");

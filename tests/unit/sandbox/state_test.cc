@@ -8,8 +8,12 @@
 
 namespace sandglass::sandbox {
 
-static State state(int i) { return static_cast<State>(i); }
-static Trigger trigger(int i) { return static_cast<Trigger>(i); }
+static State state(int i) {
+  return static_cast<State>(i);
+}
+static Trigger trigger(int i) {
+  return static_cast<Trigger>(i);
+}
 
 TEST(State, EveryStateAndTrigger_LeadsSomewhereKnownOrNowhere) {  // L1
   for (int s = 0; s < kStates; s++)
@@ -56,7 +60,8 @@ TEST(State, Diagram_InTheReadme_IsTheTable) {
   std::ifstream in(SANDBOX_README);
   const std::string readme{std::istreambuf_iterator<char>(in), {}};
   EXPECT_NE(readme.find("```mermaid\n" + diagram() + "```"), std::string::npos)
-      << "put this into core/sandbox/README.md:\n" << diagram();
+      << "put this into core/sandbox/README.md:\n"
+      << diagram();
 }
 
 }  // namespace sandglass::sandbox
