@@ -58,10 +58,10 @@ Check check(const std::string& file) {
   return out;
 }
 
-std::vector<plugin::Looked> plugins(const std::string& config) {
-  std::vector<plugin::PluginFile> files;
-  if (auto configuration = load_configuration(config)) files = plugin_files(*configuration);
-  return plugin::Registry(std::move(files)).looked();
+Result<std::vector<plugin::Looked>> plugins(const std::string& config) {
+  auto configuration = load_configuration(config);
+  if (!configuration) return tl::unexpected(configuration.error());
+  return plugin::Registry(plugin_files(*configuration)).looked();
 }
 
 std::string schema() {

@@ -133,7 +133,7 @@ struct Check {
 // Reads a configuration, finds the plugins it names and checks each `with:`. Starts nothing.
 Check check(const std::string& file);
 
-std::vector<plugin::Looked> plugins(const std::string& config);
+Result<std::vector<plugin::Looked>> plugins(const std::string& config);
 
 // The JSON Schema of a configuration file, for editors.
 std::string schema();

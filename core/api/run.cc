@@ -40,13 +40,22 @@ class Follower {
     cursor_->wake();
     thread_.join();
   }
-  void finish() { thread_.join(); }
+  // The run is over. What was published is still handed on; where RUN_END could not be journaled
+  // there is nothing more to wait for.
+  void finish() {
+    over_ = true;
+    thread_.join();
+  }
 
  private:
   void follow() {
-    while (!stop_)
-      for (const EventPtr& event : cursor_->next(256, 1'000))
+    while (!stop_) {
+      const bool was_over = over_;
+      const auto events = cursor_->next(256, 1'000);
+      for (const EventPtr& event : events)
         if (hand_on(*event)) return;
+      if (was_over && events.empty()) return;
+    }
   }
   bool hand_on(const Event& event) {
     const bool own_end = event.kind == EventKind::run_end && event.run_id == run_id_;
@@ -64,7 +73,7 @@ class Follower {
   bool diff_;
   const RunObserver& observer_;
   std::unique_ptr<Cursor> cursor_;
-  std::atomic<bool> stop_{false};
+  std::atomic<bool> stop_{false}, over_{false};
   std::thread thread_;
 };
 

@@ -1,6 +1,5 @@
-#include <sandglass/plugin.h>
-
 #include "api/definition.h"
+#include "watch/choose.h"
 
 namespace sandglass::api {
 
@@ -9,12 +8,10 @@ Result<Watching> watch(const WatchRequest& request, watch::Sink sink) {
   if (!directory) return tl::unexpected(directory.error());
   Watching out;
   out.directory = *directory;
-  out.watcher = request.watcher == "auto" ? "inotify" : request.watcher;
   out.registry = std::make_unique<plugin::Registry>();
-  auto type = out.registry->find(SG_KIND_WATCHER, out.watcher);
-  if (!type) return tl::unexpected(type.error());
-  auto instance = plugin::Instance::create(**type, out.watcher, config::Value::make_map(), {});
+  auto instance = watch::choose_watcher(*out.registry, request.watcher, config::Value::make_map());
   if (!instance) return tl::unexpected(instance.error());
+  out.watcher = (*instance)->type().name;
   watch::Target target;
   target.sandbox_id = "watch";
   target.local_root = out.directory;

@@ -80,7 +80,7 @@ static void escape_byte(std::string& out, char byte) {
   out += text;
 }
 
-std::string shown(std::string_view s) {
+static std::string without_deceit(std::string_view s, bool is_text) {
   std::string out;
   out.reserve(s.size());
   while (!s.empty()) {
@@ -91,7 +91,9 @@ std::string shown(std::string_view s) {
       continue;
     }
     const uint32_t c = decode(s, n);
-    if (c == '\\')
+    if (is_text && (c == '\n' || c == '\t' || c == '\\'))
+      out += static_cast<char>(c);
+    else if (c == '\\')
       out += "\\\\";
     else if (deceives(c))
       escape(out, c, s.substr(0, n));
@@ -100,6 +102,14 @@ std::string shown(std::string_view s) {
     s.remove_prefix(n);
   }
   return out;
+}
+
+std::string shown(std::string_view bytes) {
+  return without_deceit(bytes, false);
+}
+
+std::string shown_text(std::string_view bytes) {
+  return without_deceit(bytes, true);
 }
 
 std::string utf8_or_escaped(std::string_view s) {

@@ -16,6 +16,9 @@ bool is_utf8(std::string_view bytes);
 // that are no UTF-8 become \n, \t, \x1b, \u202e, \xff; a backslash becomes \\. Rule P3.
 std::string shown(std::string_view bytes);
 
+// The same for contents of several lines: line ends, tabs and backslashes stay.
+std::string shown_text(std::string_view bytes);
+
 // For JSON `path`: as it is when it is valid UTF-8, else each wrong byte as \xff (rule W9).
 std::string utf8_or_escaped(std::string_view bytes);
 

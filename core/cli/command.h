@@ -15,7 +15,6 @@ struct Context {
   std::string state_dir;
   std::vector<std::string> debug;
   std::vector<std::string> rest;  // what stood after `--`
-  bool has_rest = false;
 };
 
 // Adds the command's options to `app` and returns what runs it: an exit code.

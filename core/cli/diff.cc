@@ -74,7 +74,7 @@ int diff(Options& o, Context& context) {
     if (o.name_only)
       print_line(shown(file.stat.path));
     else if (!file.patch.empty())
-      print(file.patch);
+      print_contents(file.patch);
     else if (!why.empty())
       say("  " + shown(file.stat.path) + ": no patch (" + why + ")");
   }

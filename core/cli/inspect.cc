@@ -31,7 +31,9 @@ int check(const std::string& file, bool json) {
 }
 
 int plugin_list(const std::string& config, bool json) {
-  const std::vector<plugin::Looked> all = api::plugins(config);
+  const auto looked = api::plugins(config);
+  if (!looked) return print_error(looked.error(), json), exit_code(looked.error());
+  const std::vector<plugin::Looked>& all = *looked;
   JsonWriter w;
   w.open('{').key("files").open('[');
   for (const plugin::Looked& one : all) {

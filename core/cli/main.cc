@@ -32,7 +32,6 @@ std::vector<std::string> split_rest(int argc, char** argv, cli::Context& context
   std::vector<std::string> own;
   for (int i = 1; i < argc; i++) {
     if (std::string_view(argv[i]) == "--") {
-      context.has_rest = true;
       context.rest.assign(argv + i + 1, argv + argc);
       break;
     }

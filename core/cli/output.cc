@@ -7,6 +7,7 @@
 
 #include "base/fd.h"
 #include "base/json.h"
+#include "base/text.h"
 
 namespace sandglass::cli {
 namespace {
@@ -14,9 +15,18 @@ int real_stdout = 1;
 std::mutex out_mutex;
 }  // namespace
 
+// A standard descriptor the caller has closed would be given to the next file we open: a journal
+// must never become our stdout.
+static void fill_standard_descriptors() {
+  for (int fd = 0; fd <= 2; fd++)
+    while (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) < fd) {
+    }
+}
+
 void claim_stdout() {
+  fill_standard_descriptors();
   const int copy = ::fcntl(1, F_DUPFD_CLOEXEC, 3);
-  if (copy < 0) return;  // closed by the caller: then nobody reads
+  if (copy < 0) return;
   real_stdout = copy;
   ::dup2(2, 1);
 }
@@ -28,6 +38,10 @@ bool print(std::string_view bytes) {
 
 bool print_line(std::string_view text) {
   return print(std::string(text) + "\n");
+}
+
+bool print_contents(std::string_view bytes) {
+  return ::isatty(real_stdout) == 1 ? print(shown_text(bytes)) : print(bytes);
 }
 
 void say(std::string_view text) {

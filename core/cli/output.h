@@ -15,6 +15,8 @@ void claim_stdout();
 // To the real stdout. Any thread; a line is never torn. False once the reader is gone (EPIPE).
 bool print(std::string_view bytes);
 bool print_line(std::string_view text);
+// Contents from a sandbox: as they are into a file or pipe, harmless on a terminal.
+bool print_contents(std::string_view bytes);
 void say(std::string_view text);  // a line to stderr, for people
 
 // Writes "<kind>: <text>" to stderr, and with `json` {"error":{...}} to stdout.

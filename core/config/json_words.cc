@@ -1,8 +1,7 @@
 #include "config/json_words.h"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
 
@@ -11,7 +10,7 @@
 
 namespace sandglass::config {
 
-static constexpr int kMaxSteps = 32;  // through $ref, allOf, anyOf
+static constexpr int kMaxSteps = 32;     // through $ref, allOf, anyOf
 static constexpr size_t kGuessable = 4;  // every shorter word is near to any other
 
 static const Json* member(const Json& schema, const char* key) {

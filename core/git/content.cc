@@ -62,7 +62,10 @@ Piece piece_of(uint32_t mode, std::string bytes, uint64_t full_size, uint64_t ca
 class Answers : public Content {
  public:
   Answers(const Baseline& baseline, Root workspace, const ContentOptions& options)
-      : baseline_(baseline), workspace_(std::move(workspace)), options_(options), redaction_(options.redact) {}
+      : baseline_(baseline),
+        workspace_(std::move(workspace)),
+        options_(options),
+        redaction_(options.redact) {}
 
   Status start() {
     if (baseline_.kind == BaselineKind::commit) {

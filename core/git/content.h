@@ -81,9 +81,9 @@ struct Piece {
 };
 
 struct ContentOptions {
-  uint64_t size_cap = 10'000'000;  // bytes of one file; beyond it T15
+  uint64_t size_cap = 10'000'000;   // bytes of one file; beyond it T15
   std::vector<std::string> redact;  // patterns whose content nobody gets (T8a)
-  bool binary_full = false;        // T14: binary patches that `git apply` takes
+  bool binary_full = false;         // T14: binary patches that `git apply` takes
 };
 
 // Answers for one workspace. Safe from any thread; calls run in parallel. Paths are bytes below the

@@ -24,7 +24,9 @@ Redaction::Redaction(const std::vector<std::string>& patterns)
   configured_ = IgnoreFile::parse(lines);
 }
 
-bool Redaction::withholds(std::string_view path) const { return matches(configured_, path); }
+bool Redaction::withholds(std::string_view path) const {
+  return matches(configured_, path);
+}
 
 bool Redaction::withholds_export(std::string_view path) const {
   return withholds(path) || matches(usual_, path);

@@ -18,7 +18,8 @@ class Redaction {
 
   // Withheld from everyone.
   bool withholds(std::string_view path) const;
-  // Withheld from what leaves this host: also what usually holds secrets (.env, *.pem, id_rsa*, ...).
+  // Withheld from what leaves this host: also what usually holds secrets (.env, *.pem, id_rsa*,
+  // ...).
   bool withholds_export(std::string_view path) const;
 
  private:

@@ -45,6 +45,7 @@ class Feed {
         started.struct_size = sizeof started;
         started.pid = pid;
         started.pidfd = pidfd;
+        started.cgroup_id = out_.cgroup_id;
         note(table_.started(io_, &started));
       };
     out_.output = [this](int stream, std::string_view bytes) {

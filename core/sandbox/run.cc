@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "base/text.h"
 
 namespace sandglass::sandbox {
@@ -110,7 +111,8 @@ Result<RunResult> run(Sandbox& box, RunRequest request, ExecIo& io, Cancellation
   box.drain_hooks(10'000);
   box.append(EventKind::run_end, "sandbox.run.end", end_json(result, ended ? nullptr : &error),
              request.run_id);
-  (void)box.journal().sync(10'000);
+  if (Status kept = box.journal().sync(10'000); !kept)
+    log::error("not all of the run is in the journal: " + kept.error().text);
   result.last_seq = box.journal().last_seq();
   if (!ended && !result.timed_out && result.state != RunState::cancelled)
     return tl::unexpected(std::move(error));

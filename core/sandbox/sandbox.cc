@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "sandbox/hooks.h"
+#include "watch/choose.h"
 
 namespace sandglass::sandbox {
 namespace {
@@ -85,7 +86,14 @@ Result<std::unique_ptr<Sandbox>> Sandbox::ensure(const plugin::Registry& registr
                                                  const Store& store, Settings settings,
                                                  Cancellation& cancel) {
   std::unique_ptr<Sandbox> box(new Sandbox(registry, store, std::move(settings)));
-  if (auto opened = box->open(); !opened) return tl::unexpected(opened.error());
+  Status opened = box->open();
+  if (opened) opened = store.save(box->held_, box->record_);
+  if (!opened) {
+    box->dispatcher_.reset();
+    box->journal_.reset();
+    store.discard(box->held_);
+    return tl::unexpected(opened.error());
+  }
   box->step(Trigger::ensure);
   box->step(Trigger::none_found);
   Status done = box->create(cancel);
@@ -178,11 +186,9 @@ Status Sandbox::arm() {
 
 Status Sandbox::start_watcher(const std::string& local_root) {
   const config::FileEvents& wanted = settings_.definition.file_events;
-  const std::string name = wanted.watcher == "auto" ? "inotify" : wanted.watcher;
-  auto type = registry_.find(SG_KIND_WATCHER, name);
-  if (!type) return tl::unexpected(type.error());
-  auto instance = plugin::Instance::create(**type, name, wanted.watcher_with, {});
+  auto instance = watch::choose_watcher(registry_, wanted.watcher, wanted.watcher_with);
   if (!instance) return tl::unexpected(instance.error());
+  const std::string name = (*instance)->type().name;
   watch::Target target;
   target.sandbox_id = record_.id;
   target.root = record_.root;

@@ -185,6 +185,11 @@ Result<HeldInstance> Store::make_instance(const std::string& stem, const std::st
   return fail(Fault::exists, "no free instance name below " + shown(directory_));
 }
 
+void Store::discard(const HeldInstance& held) const {
+  boost::system::error_code ignored;
+  if (!held.folder.empty()) fs::remove_all(held.folder, ignored);
+}
+
 Status Store::save(const HeldInstance& held, const InstanceRecord& record) const {
   return write_file(held.folder + "/instance.json", to_json(record));
 }

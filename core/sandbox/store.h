@@ -51,6 +51,8 @@ class Store {
   // that another process holds is Fault::busy.
   Result<HeldInstance> make_instance(const std::string& stem, const std::string& name,
                                      std::string& id) const;
+  // Takes a folder away again before it holds anything worth keeping.
+  void discard(const HeldInstance& held) const;
   Status save(const HeldInstance& held, const InstanceRecord& record) const;
 
   // All instances with a readable record, oldest first. Unreadable ones are logged and left out.

@@ -151,7 +151,7 @@ TEST(Cli, SecondRunInOneDirectory_IsTold) {  // P1a
 TEST(Cli, Watch_UntilTerm_TellsWhatWasWrittenBefore) {  // O1, W8
   Product product;
   const Output done =
-      shell(std::string("mkfifo ../lines; ") + SANDGLASS +
+      shell(std::string() + SANDGLASS +
                 " watch . --json > ../out & pid=$!\n"
                 "while ! grep -q sandbox.ready ../out 2>/dev/null; do sleep 0.02; done\n"
                 "echo 1 > a; mkdir d; echo 2 > d/b; kill -TERM $pid; wait $pid; cat ../out",
@@ -176,6 +176,40 @@ TEST(Cli, Terminal_CommandOwnsIt_SummaryComesAtTheEnd) {
   EXPECT_EQ(tty.code, 0) << tty.out;
   EXPECT_THAT(tty.out, HasSubstr("tty"));
   EXPECT_LT(tty.out.find("last"), tty.out.find("create  f"));
+}
+
+TEST(Cli, StandardDescriptorsClosed_NothingElseIsWrittenThere) {
+  Product product;
+  const Output done =
+      shell("exec 3>&2; " + std::string(SANDGLASS) + " --state-dir " + product.state() +
+                " run --json -- sh -c 'echo hi; echo x > f' <&- >&- 2>&-; echo $?",
+            product.workspace());
+  EXPECT_EQ(done.out, "0\n");
+  const auto status = nlohmann::json::parse(product.sandglass({"status", "--json"}).run().out);
+  EXPECT_EQ(status.at("sandboxes")[0].at("state"), "destroyed");
+  EXPECT_EQ(status.at("sandboxes")[0].at("fileEvents"), 1);
+}
+
+TEST(Cli, UnknownHook_LeavesNoInstanceBehind) {
+  Product product;
+  product.dir().write("c.yaml", "version: 1\nsandboxes: {t: {hooks: {onFile: nope}}}\n");
+  const Output done =
+      product.sandglass({"run", "--config", product.dir() / "c.yaml", "--", "true"}).run();
+  EXPECT_EQ(done.code, 125);
+  EXPECT_THAT(done.err, HasSubstr("nope"));
+  EXPECT_TRUE(std::filesystem::is_empty(product.state() + "/instances"));
+}
+
+TEST(Cli, PatchOnATerminal_IsHarmless) {  // P3
+  Product product;
+  product.run("printf 'a\\033]0;title\\007\\n' > f");
+  const Output tty =
+      Command({"script", "-qec",
+               std::string(SANDGLASS) + " --state-dir " + product.state() + " diff", "/dev/null"})
+          .in(product.workspace())
+          .run();
+  EXPECT_THAT(tty.out, HasSubstr("+a\\x1b]0;title\\x07"));
+  EXPECT_THAT(product.diff(), HasSubstr("+a\x1b]0;title\x07\n"));
 }
 
 TEST(Cli, Help_OfEveryCommand_ExplainsIt) {

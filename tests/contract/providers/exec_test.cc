@@ -85,7 +85,8 @@ TEST_P(Provider, Exec_BytesInAndOut_AreIntact) {  // E1, E5
 }
 
 TEST_P(Provider, Exec_BackgroundChild_ReturnsWithASurvivor) {  // E2, X4
-  if (!(box.capabilities() & SG_CAP_BACKGROUND)) GTEST_SKIP();
+  if (!(box.capabilities() & SG_CAP_BACKGROUND))
+    GTEST_SKIP() << "it ends what a command leaves running";
   Command command = shell("sleep 300 & echo hi; exit 3");
   command.tag = "contract-background";
   const Ran ran = box.exec(command);
@@ -98,7 +99,7 @@ TEST_P(Provider, Exec_BackgroundChild_ReturnsWithASurvivor) {  // E2, X4
 }
 
 TEST_P(Provider, Exec_Cancelled_EndsTheTree) {  // X4
-  if (!(box.capabilities() & SG_CAP_KILL)) GTEST_SKIP();
+  if (!(box.capabilities() & SG_CAP_KILL)) GTEST_SKIP() << "it cannot end whole trees";
   Command command = shell(
       "(setsid nohup sh -c 'trap \"\" TERM; while :; do sleep 1; done' &) ; "
       "trap '' TERM; echo up; while :; do sleep 1; done");
@@ -126,7 +127,7 @@ TEST_P(Provider, Exec_PastItsDeadline_IsEnded) {  // X4
 }
 
 TEST_P(Provider, Exec_Terminal_HasASizeThatChanges) {
-  if (!(box.capabilities() & SG_CAP_TTY)) GTEST_SKIP();
+  if (!(box.capabilities() & SG_CAP_TTY)) GTEST_SKIP() << "it offers no terminal";
   Command command = shell(
       "trap 'stty size </dev/tty; exit 9' WINCH; stty size </dev/tty; "
       "while :; do sleep .02; done");

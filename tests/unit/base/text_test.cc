@@ -14,6 +14,10 @@ TEST(Text, Shown_ControlAndBidiCharacters_AreEscaped) {  // P3
   EXPECT_EQ(shown("back\\slash"), "back\\\\slash");
 }
 
+TEST(Text, ShownText_KeepsLinesAndTabs_EscapesTheRest) {  // P3
+  EXPECT_EQ(shown_text("+a\t\\n\n-\x1b]0;x\x07\r\n"), "+a\t\\n\n-\\x1b]0;x\\x07\\r\n");
+}
+
 TEST(Text, Utf8_OverlongAndSurrogates_AreRefused) {  // W9
   EXPECT_FALSE(is_utf8("\xc0\x80"));
   EXPECT_FALSE(is_utf8("\xed\xa0\x80"));
