@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 
@@ -117,6 +118,11 @@ void progress(const sg_host* host, sg_call* call, uint64_t done, uint64_t total,
   });
 }
 
+uint64_t next_number() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
+}
+
 const void* service(const sg_host* host, const char* id) {
   return id ? Host::of(host).find_service(id) : nullptr;
 }
@@ -143,6 +149,7 @@ void fill_table(sg_host& table) {
 
 Host::Host(std::string named, std::string category, config::Value with, HostServices services)
     : sg_host{},
+      number_(next_number()),
       name_(std::move(named)),
       category_(std::move(category)),
       config_{std::move(with), {}},

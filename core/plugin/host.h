@@ -35,6 +35,7 @@ class Host : public sg_host {
   const HostServices& services() const { return services_; }
   const std::string& instance_name() const { return name_; }
   const std::string& category() const { return category_; }
+  uint64_t number() const { return number_; }  // of this host alone, for ever
 
   // Where the key "endpoint.url" stands: "sandglass.yaml:3:5: endpoint.url", or just the key.
   std::string place_of(std::string_view key) const;
@@ -48,6 +49,7 @@ class Host : public sg_host {
   const void* find_service(std::string_view id) const;  // SG_SERVICE_*, or null
 
  private:
+  const uint64_t number_;
   std::string name_, category_;
   sg_config config_;
   HostServices services_;

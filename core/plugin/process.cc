@@ -13,8 +13,9 @@ namespace {
 constexpr size_t kMostArguments = 65536;
 
 // What a plugin's sg_exec says, or why it cannot be run.
-Result<proc::Spawn> spawn_of(const sg_exec& exec) {
+Result<proc::Spawn> spawn_of(const sg_exec& exec, uint64_t owner) {
   proc::Spawn out;
+  out.owner = owner;
   if (exec.argc == 0 || !exec.argv) return fail(Fault::invalid, "no command: argv is empty");
   if (exec.argc > kMostArguments || exec.envc > kMostArguments)
     return fail(Fault::invalid, "more than 65536 arguments or variables");
@@ -86,7 +87,7 @@ void give_exit(sg_exit* out, const proc::Exit& exit) {
 
 sg_status run(const sg_host* host, sg_call* call, const sg_exec* exec, sg_io* io, sg_exit* exit) {
   return guarded(host, call, [&]() -> sg_status {
-    const auto spawn = spawn_of(adopt<sg_exec>(exec));
+    const auto spawn = spawn_of(adopt<sg_exec>(exec), Host::of(host).number());
     if (!spawn) return fail_call(host, call, SG_E_INVALID, 0, {}, spawn.error().text);
     proc::Limits limits;
     if (call) limits.deadline_ns = static_cast<int64_t>(call->deadline_ns);
@@ -100,8 +101,22 @@ sg_status run(const sg_host* host, sg_call* call, const sg_exec* exec, sg_io* io
   });
 }
 
+sg_status signal(const sg_host* host, sg_str tag, int32_t signo) {
+  return guarded(host, nullptr, [&] {
+    const Status done = proc::signal_tagged(Host::of(host).number(), view(tag), signo);
+    return done ? sg_status{SG_OK} : status_of(done.error().fault);
+  });
+}
+
+sg_status resize(const sg_host* host, sg_str tag, uint32_t rows, uint32_t columns) {
+  return guarded(host, nullptr, [&] {
+    const Status done = proc::resize_tagged(Host::of(host).number(), view(tag), rows, columns);
+    return done ? sg_status{SG_OK} : status_of(done.error().fault);
+  });
+}
+
 }  // namespace
 
-const sg_process_service process_service = {sizeof(sg_process_service), 0, run};
+const sg_process_service process_service = {sizeof(sg_process_service), 0, run, signal, resize};
 
 }  // namespace sandglass::plugin

@@ -97,17 +97,14 @@ void add_descendants(const Table& table, pid_t top, std::unordered_set<pid_t>& o
 
 }  // namespace
 
-std::vector<Member> members_of(pid_t keeper, const Group& group, const std::string& tag) {
+std::vector<Member> members_of(pid_t keeper, const Group& group, const std::string& mark) {
   const Table table = all_processes();
   std::unordered_set<pid_t> found;
   add_descendants(table, keeper, found);
   for (pid_t pid : group.pids()) found.insert(pid);
-  const char* hosts = std::getenv("SANDGLASS_TAG");
-  if (!tag.empty() && !(hosts && tag == hosts)) {  // else the host's parents would be members
-    const std::string wanted = '\0' + ("SANDGLASS_TAG=" + tag) + '\0';
-    for (const auto& [pid, process] : table) {
-      if (pid != ::getpid() && !found.contains(pid) && carries(pid, wanted)) found.insert(pid);
-    }
+  const std::string wanted = '\0' + mark + '\0';
+  for (const auto& [pid, process] : table) {
+    if (!found.contains(pid) && carries(pid, wanted)) found.insert(pid);
   }
   found.erase(keeper);
   std::vector<Member> out;

@@ -424,6 +424,13 @@ typedef struct sg_process_service {
   uint32_t reserved;
   sg_status (*run)(const sg_host *host, sg_call *call, const sg_exec *exec, sg_io *io,
                    sg_exit *exit); /* [call] */
+  /* Both reach the command that this instance runs with this tag now, from io->started() until it
+     has ended; else SG_E_NOT_FOUND. Tags of other instances are out of reach. */
+  /* Sends a signal to its process group; 0 asks only whether it runs. [any] */
+  sg_status (*signal)(const sg_host *host, sg_str tag, int32_t signo);
+  /* Gives its terminal another size, and its foreground a SIGWINCH. SG_E_INVALID where it runs
+     without SG_EXEC_TTY. [any] */
+  sg_status (*resize)(const sg_host *host, sg_str tag, uint32_t rows, uint32_t columns);
 } sg_process_service;
 
 /* One name, as a listing or a stat tells it. Times are ns since 1970; what is not
@@ -501,9 +508,12 @@ typedef struct sg_provider {
 
   /* Optional from here on. A path's last component is never followed. */
   sg_status (*resume)(void *self, sg_call *call, sg_str id);                                 /* [box] */
-  sg_status (*signal)(void *self, sg_call *call, sg_str id, sg_str tag, int32_t signo);      /* [any] */
+  /* To the processes that exec started with this tag, also those it left running;
+     SG_E_NOT_FOUND where there is none. 0 only asks. [any] */
+  sg_status (*signal)(void *self, sg_call *call, sg_str id, sg_str tag, int32_t signo);
+  /* Of the terminal of a running exec. It holds from its io->started() on. [any] */
   sg_status (*resize)(void *self, sg_call *call, sg_str id, sg_str tag, uint32_t rows,
-                      uint32_t columns);                                                     /* [any] */
+                      uint32_t columns);
   /* SG_CAP_LOCAL_PATH: where the workspace lies on this machine. [any] */
   sg_status (*local_path)(void *self, sg_call *call, sg_str id, sg_out *path);
   sg_status (*stat)(void *self, sg_call *call, sg_str id, sg_bytes path, sg_entry *entry,

@@ -120,6 +120,23 @@ TEST(Deadline, ForkingCommand_DoesNotOutrunTheKill) {
   for (int pid : pids(dir)) EXPECT_FALSE(alive(pid));
 }
 
+TEST(Deadline, CallOfTheSameTag_LivesOn) {
+  Spawn what = shell("sleep 30");
+  what.tag = fresh_tag();
+  Spawn other = shell("read line && exit 5");
+  other.tag = what.tag;
+  other.with_input = true;
+  Io io;
+  io.input = [&](std::span<char> room) -> size_t {  // once it waits, the first is ended
+    EXPECT_EQ(run_it(what, within_ms(50)).exit.error().fault, Fault::timeout);
+    room[0] = '\n';
+    return 1;
+  };
+  const auto result = run(other, io, within_ms(10'000));
+  ASSERT_TRUE(result) << result.error().text;
+  EXPECT_EQ(result->value, 5);
+}
+
 TEST(Keeper, Killed_TreeIsEndedAndSaid) {
   Spawn what = shell("trap '' TERM; echo $PPID; setsid sleep 300 & while :; do sleep 1; done");
   what.tag = fresh_tag();
