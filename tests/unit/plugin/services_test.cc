@@ -172,7 +172,7 @@ TEST_F(ProcessService, Signal_RunningCommand_ReachesThatOfItsOwnInstanceOnly) {
     EXPECT_EQ(process->resize(&host, text_of("mine"), 50, 120), SG_E_INVALID);
     EXPECT_EQ(process->signal(&host, text_of("mine"), SIGUSR1), SG_OK);
   };
-  exec.tag = text_of("mine");
+  exec.tag = {"mine", 4};
   ASSERT_EQ(run({"/bin/sh", "-c", "trap 'exit 7' USR1; echo up; while :; do sleep .02; done"}),
             SG_OK);
   EXPECT_EQ(exit.value, 7);
@@ -186,7 +186,7 @@ TEST_F(ProcessService, Resize_RunningCommand_HasThatSize) {
     EXPECT_EQ(process->resize(&other, text_of("mine"), 5, 12), SG_E_NOT_FOUND);
     EXPECT_EQ(process->resize(&host, text_of("mine"), 50, 120), SG_OK);
   };
-  exec.tag = text_of("mine");
+  exec.tag = {"mine", 4};
   exec.flags = SG_EXEC_TTY;
   ASSERT_EQ(run({"/bin/sh", "-c", "stty size </dev/tty"}), SG_OK);
   EXPECT_EQ(io.out, "50 120\r\n");
