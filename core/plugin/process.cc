@@ -4,6 +4,7 @@
 
 #include "plugin/abi.h"
 #include "plugin/call_state.h"
+#include "plugin/callbacks.h"
 #include "plugin/host.h"
 #include "proc/child.h"
 
@@ -39,7 +40,7 @@ Result<proc::Spawn> spawn_of(const sg_exec& exec, uint64_t owner) {
 // Feeds a plugin's sg_io; the first status it answers other than SG_OK ends that direction.
 class Feed {
  public:
-  Feed(sg_io* io, const proc::Spawn& what) : io_(io), table_(io ? adopt<sg_io>(io) : sg_io{}) {
+  Feed(sg_io* io, const proc::Spawn& what) : io_(io), table_(io ? *io : sg_io{}) {
     if (table_.started)
       out_.started = [this](int pid, int pidfd) {
         sg_started started{};
@@ -86,19 +87,23 @@ void give_exit(sg_exit* out, const proc::Exit& exit) {
 }
 
 sg_status run(const sg_host* host, sg_call* call, const sg_exec* exec, sg_io* io, sg_exit* exit) {
-  return guarded(host, call, [&]() -> sg_status {
+  Callbacks callbacks(host, call);
+  const sg_status status = guarded(host, call, [&]() -> sg_status {
     const auto spawn = spawn_of(adopt<sg_exec>(exec), Host::of(host).number());
     if (!spawn) return fail_call(host, call, SG_E_INVALID, 0, {}, spawn.error().text);
     proc::Limits limits;
     if (call) limits.deadline_ns = static_cast<int64_t>(call->deadline_ns);
     if (call) limits.cancel_fd = call->cancel_fd;
-    Feed feed(io, *spawn);
+    SafeIo safe(io, callbacks);
+    Feed feed(safe.abi(), *spawn);
     const auto ended = proc::run(*spawn, feed.io(), limits);
     if (!ended)
       return fail_call(host, call, status_of(ended.error().fault), 0, {}, ended.error().text);
     if (exit) give_exit(exit, *ended);
     return feed.status();
   });
+  callbacks.finish();
+  return status;
 }
 
 sg_status signal(const sg_host* host, sg_str tag, int32_t signo) {

@@ -121,11 +121,18 @@ Result<std::unique_ptr<Provider>> Provider::open(const plugin::Registry& registr
   if (!type) return tl::unexpected(type.error());
   auto instance = plugin::Instance::create(**type, use.name, use.with, {});
   if (!instance) return tl::unexpected(instance.error());
-  return std::unique_ptr<Provider>(new Provider(std::move(*instance)));
+  std::unique_ptr<Provider> provider(new Provider(std::move(*instance)));
+  plugin::Call call({});
+  const Status asked = provider->instance_->call(call, [&](void* self) {
+    provider->capabilities_ = provider->methods_.capabilities(self);
+    return SG_OK;
+  });
+  if (!asked) return tl::unexpected(asked.error());
+  return provider;
 }
 
 bool Provider::offers(uint64_t capability) const {
-  return (methods_.capabilities(instance_->self()) & capability) == capability;
+  return (capabilities_ & capability) == capability;
 }
 
 Status Provider::call(const std::string& id, int64_t deadline_ns, Cancellation* cancel,

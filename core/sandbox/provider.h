@@ -113,6 +113,7 @@ class Provider {
 
   std::shared_ptr<plugin::Instance> instance_;
   sg_provider methods_;
+  uint64_t capabilities_ = 0;  // asked once
 };
 
 }  // namespace sandglass::sandbox
