@@ -190,6 +190,7 @@ std::string orders_of(const Spawn& what, const Child& child, const ChildEnds& en
   o.drain_out = child.out.get();
   o.drain_err = child.err.get();
   if (child.group) {
+    o.group_dir = child.group.dir_fd();
     o.group_join = child.group.join_fd();
     o.group_kill = child.group.kill_fd();
     o.group_parent = child.group.parent_fd();

@@ -23,6 +23,7 @@ constexpr size_t kRead = 65536;
 constexpr int64_t kMs = 1'000'000;
 constexpr int64_t kDrain = 200 * kMs;    // for background children that keep the pipe open
 constexpr int64_t kGrace = 500 * kMs;    // between TERM and KILL
+constexpr int kSoonDead = 2;             // rounds of KILL that end what does not fork
 constexpr int64_t kAgain = 100 * kMs;    // between two rounds of KILL
 constexpr int64_t kGiveUp = 2800 * kMs;  // a process in an uninterruptible wait cannot be ended
 
@@ -219,6 +220,11 @@ void Stream::go_on_ending(int64_t now) {
     ::send(child_.control.get(), &kKill, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
     child_.group.kill();
     const auto members = members_of(child_.keeper_pid, child_.group, child_.mark);
+    if (++rounds_ > kSoonDead && !members.empty()) {
+      if (!child_.group) child_.group = Group::make_late();
+      if (child_.group) capture(members, child_.group);
+      child_.group.kill();
+    }
     signal_members(members, SIGKILL);
     left_ = members.size();
   }

@@ -81,6 +81,7 @@ class Stream {
   std::optional<Fault> ending_;  // why the tree is being ended
   int64_t drain_until_ = 0;      // once the command, or the tree, has ended
   int64_t kill_at_ = 0, give_up_at_ = 0;
+  int rounds_ = 0;   // of KILL
   size_t left_ = 0;  // members at the last look while ending
 };
 

@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/clock.h"
 #include "base/fd.h"
 
 namespace sandglass::proc {
@@ -114,11 +115,25 @@ std::vector<Member> members_of(pid_t keeper, const Group& group, const std::stri
   return out;
 }
 
+static bool is_still(const Member& member) {
+  Process now;
+  return read_stat(member.pid, now) && now.start == member.start;
+}
+
+void capture(const std::vector<Member>& members, Group& group) {
+  const int64_t end = mono_ns() + 500'000'000;
+  for (const Member& member : members) {
+    if (mono_ns() > end) return;
+    if (!is_still(member)) continue;
+    group.add(member.pid);
+    if (!is_still(member)) group.give_back(member.pid);  // its number went to somebody else
+  }
+}
+
 void signal_members(const std::vector<Member>& members, int signo) {
   for (const Member& member : members) {
     Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, member.pid, 0)));
-    Process now;
-    if (!pidfd || !read_stat(member.pid, now) || now.start != member.start) continue;
+    if (!pidfd || !is_still(member)) continue;
     ::syscall(SYS_pidfd_send_signal, pidfd.get(), signo, nullptr, 0);
   }
 }

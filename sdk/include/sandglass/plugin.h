@@ -30,6 +30,10 @@
  *            taken as SG_E_FAILED. Nothing may unwind through this interface:
  *            no exception, no panic, no longjmp.
  *  Output    stdout belongs to the host. Say things with host->log().
+ *  Process   It belongs to the host. exit(), _exit(), quick_exit() and
+ *            pthread_exit() in a function of the plugin return to the host
+ *            as a failure, and nothing of the instance is called any more;
+ *            abort() and signals end the host.
  *  Threads   The host owns every thread that enters a plugin. Each function
  *            carries a tag:
  *              [any]    callable on any thread, by many at once
@@ -150,7 +154,8 @@ enum {
 };
 
 /* One per instance, given to create(): keep the pointer. Valid until the instance's destroy()
-   returns; diagnose() gets one that is valid during that call alone. */
+   returns; diagnose() gets one that is valid during that call alone. A thread that uses it later
+   is answered with nothing, and the plugin is named in the log. */
 typedef struct sg_host {
   uint32_t struct_size;
   uint32_t abi_major;
@@ -637,7 +642,7 @@ typedef struct sg_type {
   const char *config_schema; /* JSON Schema of `with:`, or null */
   const void *methods;       /* sg_provider, sg_watcher or sg_hook, as kind says */
   sg_status (*create)(const sg_host *host, sg_call *call, const sg_config *config, void **self); /* [any] */
-  void (*destroy)(void *self); /* no call is running, none will follow */
+  void (*destroy)(void *self); /* no call is running, none will follow; within 5 s */
   /* Optional: what `doctor` shows: can it work here, and what is missing. [any] */
   sg_status (*diagnose)(const sg_host *host, sg_call *call, const sg_config *config, sg_out *json);
 } sg_type;

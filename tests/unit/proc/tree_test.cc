@@ -1,4 +1,5 @@
 // The end of whole trees, and no zombies: rules X4, L6; cases E2, E6.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -191,6 +192,26 @@ TEST(ControlGroup, AfterTheCall_IsRemoved) {
       run_it(shell("grep -o 'sandglass-[0-9a-f]*' /proc/self/cgroup | head -1 | tr -d '\\n'"));
   ASSERT_TRUE(ran.out.starts_with("sandglass-")) << ran.out;
   EXPECT_FALSE(std::filesystem::exists(parent + "/" + ran.out));
+}
+
+TEST(ControlGroup, OfVersion1_EndsWhatWasAdded) {
+  Group group = Group::make_late();
+  if (!group) GTEST_SKIP() << "no control group of version 1 can be made here";
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  group.add(pid);
+  EXPECT_THAT(group.pids(), ::testing::ElementsAre(pid));
+  group.give_back(pid);
+  EXPECT_THAT(group.pids(), ::testing::IsEmpty());
+  group.add(pid);
+  group.kill();
+  int status = 0;
+  EXPECT_EQ(::waitpid(pid, &status, 0), pid);
+  EXPECT_EQ(WTERMSIG(status), SIGKILL);
+  group.remove();
 }
 
 }  // namespace
