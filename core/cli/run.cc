@@ -203,15 +203,23 @@ int run(Options& o, Context& context) {
   o.request.exec.argv = context.rest;
   o.request.exec.with_input = true;
   o.request.exec.tty = !o.json && is_terminal(0) && is_terminal(1);
-  terminal_size(o.request.exec.rows, o.request.exec.columns);
   if (!o.time_limit.empty()) {
     auto limit = config::parse_duration(o.time_limit);
     if (!limit) return print_error(limit.error()), kOurFault;
     o.request.time_limit_ns = *limit;
   }
   sandbox::Cancellation cancel;
-  StopSignals signals([&](int) { cancel.cancel(); });
+  uint32_t rows, columns;
+  terminal_size(rows, columns);
+  sandbox::TerminalSize size(rows, columns);
+  StopSignals signals([&](int) { cancel.cancel(); },
+                      [&] {
+                        uint32_t now_rows, now_columns;
+                        terminal_size(now_rows, now_columns);
+                        size.set(now_rows, now_columns);
+                      });
   sandbox::ExecIo io;
+  io.size = &size;
   io.input = read_stdin;
   io.input_fd = 0;
   return o.json ? run_json(o, io, cancel) : run_plain(o, io, cancel);

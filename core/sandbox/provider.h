@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -33,6 +34,27 @@ class Cancellation {
   bool cancelled_ = false;
 };
 
+// The size of the terminal that a command runs on. May change on any thread, before the command has
+// started as well: it then starts with the size it has by then. One exec at a time.
+class TerminalSize {
+ public:
+  TerminalSize(uint32_t rows, uint32_t columns) : rows_(rows), columns_(columns) {}
+  // Passes it on to a running command; a provider that cannot is left alone.
+  void set(uint32_t rows, uint32_t columns);
+
+ private:
+  friend class Provider;
+  using Apply = std::function<void(uint32_t rows, uint32_t columns)>;
+  std::pair<uint32_t, uint32_t> get() const;
+  void attach(Apply apply);
+  void detach();
+  void push();  // the newest size, to the command that is attached
+  mutable std::mutex mutex_;
+  uint32_t rows_, columns_;  // under mutex_
+  std::mutex pushing_;       // held while a size is passed on, so that the newest is the last
+  Apply apply_;              // under pushing_
+};
+
 struct CreateSpec {
   std::string key, owner;
   std::string root;        // inside
@@ -54,7 +76,7 @@ struct Exec {
   std::string cwd;  // inside
   std::string tag;
   bool tty = false, with_input = false;
-  uint32_t rows = 0, columns = 0;
+  uint32_t rows = 0, columns = 0;  // unless ExecIo has a size
   int64_t deadline_ns = 0;
 };
 
@@ -64,6 +86,7 @@ struct ExecIo {
   std::function<size_t(std::span<char> room)> input;  // 0 is the end
   int input_fd = -1;                                  // readable when input() will not block
   std::function<void(int pid)> started;
+  TerminalSize* size = nullptr;  // with Exec::tty; outlives exec()
 };
 
 struct ExecExit {
@@ -95,6 +118,8 @@ class Provider {
                         const sg_run* run);
   // Blocks until the sandbox is gone by itself (true) or the wait was cancelled or is not offered.
   bool wait_gone(const std::string& id, Cancellation& cancel);
+  // Of the terminal of the exec with this tag. Any thread.
+  Status resize(const std::string& id, const std::string& tag, uint32_t rows, uint32_t columns);
 
  private:
   using Lister = sg_status (*)(void* self, sg_call* call, sg_str owner, sg_held_sink* sink);
@@ -107,6 +132,7 @@ class Provider {
 
   std::shared_ptr<plugin::Instance> instance_;
   sg_provider methods_;
+  uint64_t capabilities_ = 0;  // asked once
 };
 
 }  // namespace sandglass::sandbox
