@@ -1,7 +1,7 @@
 /* The parts of the provider: twin.c the table, make.c how copies come and go, use.c commands in
    them, box.c where they lie. */
-#ifndef TWIN_H
-#define TWIN_H
+#ifndef PROVIDER_H
+#define PROVIDER_H
 
 #include <limits.h>
 #include <sandglass/plugin.h>

@@ -24,6 +24,11 @@ skip() {
   echo "skipped: $*"
   exit 77
 }
+need_rust() {
+  version=$(rustc --version 2>/dev/null | sed -n 's/^rustc 1\.\([0-9]*\)\..*/\1/p')
+  [ -n "$version" ] && cargo --version >/dev/null 2>&1 || skip "cargo is not installed"
+  [ "$version" -ge 77 ] || skip "rustc 1.$version is older than 1.77"
+}
 # has TEXT FILE: a line is exactly TEXT. says TEXT FILE: it stands somewhere.
 has() { grep -Fxq -e "$1" "$2" || die "no line '$1' in $2: $(cat "$2")"; }
 says() { grep -Fq -e "$1" "$2" || die "nothing says '$1' in $2: $(cat "$2")"; }

@@ -22,16 +22,18 @@ pub struct View {
 }
 
 impl View {
-    /// # Safety
-    /// Only as long as plugin.h says that what it looks at is valid.
+    /// # Safety: only as long as plugin.h says that what it looks at is valid.
     pub unsafe fn bytes<'a>(self) -> &'a [u8] {
-        if self.len == 0 {
-            return &[]; // an empty one may have null data
+        match self.len {
+            0 => &[], // an empty one may have null data
+            len => std::slice::from_raw_parts(self.data, len),
         }
-        std::slice::from_raw_parts(self.data, self.len)
     }
     pub fn of(text: &str) -> View {
-        View { data: text.as_ptr(), len: text.len() }
+        View {
+            data: text.as_ptr(),
+            len: text.len(),
+        }
     }
 }
 
@@ -65,7 +67,7 @@ pub struct Event {
     pub run_id: View,
     pub path: View,
     pub relative: View, // below the workspace root; bytes, whatever the name holds
-    // topic and more follow.
+                        // topic and more follow.
 }
 
 #[repr(C)]
@@ -105,9 +107,8 @@ pub struct Plugin {
     pub types: *const Types,
 }
 
-/// Null ends it.
 #[repr(transparent)]
-pub struct Types(pub [*const Type; 2]);
+pub struct Types(pub [*const Type; 2]); // null ends it
 
 // Constants that point to constants.
 unsafe impl Sync for Hook {}
@@ -115,6 +116,5 @@ unsafe impl Sync for Type {}
 unsafe impl Sync for Types {}
 unsafe impl Sync for Plugin {}
 
-// The sizes of ABI 1.0 on 64-bit Linux.
 const _: () = assert!(size_of::<Hook>() == 40 && size_of::<Type>() == 72);
 const _: () = assert!(size_of::<Plugin>() == 56 && std::mem::offset_of!(Event, relative) == 96);

@@ -28,11 +28,12 @@ impl Tally {
     fn report(&self) -> String {
         let mut all: Vec<_> = self.counts.iter().collect();
         all.sort_by_key(|(_, count)| std::cmp::Reverse(**count)); // stable: else by name
-        let parts = all.iter().take(self.most).map(|(extension, count)| match extension.len() {
+        all.truncate(self.most);
+        let part = |(extension, count): (&Vec<u8>, &u64)| match extension.len() {
             0 => format!("none {count}"),
             _ => format!("{} {count}", extension.escape_ascii()),
-        });
-        parts.collect::<Vec<_>>().join(", ")
+        };
+        all.into_iter().map(part).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -49,19 +50,18 @@ extern "C" fn create(
 ) -> Status {
     guard(|| {
         let most = unsafe { ((*host).config_int)(host, config, c"/most".as_ptr(), 10) };
-        let tally = Tally { host, most: most.max(1) as usize, counts: BTreeMap::new() };
-        unsafe { *out = Box::into_raw(Box::new(tally)).cast() };
+        let (most, counts) = (most.max(1) as usize, BTreeMap::new());
+        let me = Tally { host, most, counts };
+        unsafe { *out = Box::into_raw(Box::new(me)).cast() };
         OK
     })
 }
 
 extern "C" fn destroy(this: *mut c_void) {
     guard(|| {
-        let tally = unsafe { Box::from_raw(this.cast::<Tally>()) };
-        if !tally.counts.is_empty() {
-            let text = format!("file events by extension: {}", tally.report());
-            unsafe { ((*tally.host).log)(tally.host, LOG_INFO, null(), View::of(&text)) };
-        }
+        let me = unsafe { Box::from_raw(this.cast::<Tally>()) };
+        let text = format!("file events by extension: {}", me.report());
+        unsafe { ((*me.host).log)(me.host, LOG_INFO, null(), View::of(&text)) };
         OK
     });
 }
@@ -73,8 +73,8 @@ extern "C" fn interests(_this: *mut c_void) -> u64 {
 extern "C" fn on_event(this: *mut c_void, _call: *mut c_void, event: *const Event) -> Status {
     guard(|| {
         // The host never runs two of these at once for one instance, so &mut is ours alone.
-        let tally = unsafe { &mut *this.cast::<Tally>() };
-        tally.count(unsafe { (*event).relative.bytes() });
+        let me = unsafe { &mut *this.cast::<Tally>() };
+        me.count(unsafe { (*event).relative.bytes() });
         OK
     })
 }

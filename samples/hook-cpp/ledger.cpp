@@ -1,4 +1,4 @@
-// summary: keeps one file that says which files differ from the session baseline, and by how many
+// ledger: keeps one file that says which files differ from the session baseline, and by how many
 // lines. A C++ hook with state, errors, patches, and work that waits for flush().
 #include <fcntl.h>
 #include <unistd.h>
@@ -44,7 +44,7 @@ std::string escaped(std::string_view name) {
   return out;
 }
 
-class Summary {
+class Ledger {
  public:
   static constexpr uint64_t interests = SG_EV_FILES;
   static constexpr const char* config_schema = R"({
@@ -52,7 +52,7 @@ class Summary {
     "properties": {"file": {"type": "string", "pattern": "^/",
       "description": "The file to keep: an absolute path outside the workspace"}}})";
 
-  Summary(sandglass::Host, const sandglass::Config& config) : file_(config.text("/file")) {
+  Ledger(sandglass::Host, const sandglass::Config& config) : file_(config.text("/file")) {
     // Say now what cannot work later; where() makes the host show the line of the YAML.
     if (::access(file_.substr(0, file_.rfind('/') + 1).c_str(), W_OK) < 0)
       throw sandglass::Error::config("file", std::string("its folder: ") + std::strerror(errno));
@@ -110,5 +110,5 @@ class Summary {
 
 }  // namespace
 
-SANDGLASS_PLUGIN_ABOUT("com.example.summary", "0.1.0", "Apache-2.0", nullptr,
-                       sandglass::hook<Summary>("summary", "Keeps a file of what differs"))
+SANDGLASS_PLUGIN_ABOUT("com.example.ledger", "0.1.0", "Apache-2.0", nullptr,
+                       sandglass::hook<Ledger>("ledger", "Keeps a file of what differs"))
