@@ -3,6 +3,8 @@
 // there.
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,17 +22,20 @@ using sandglass::WatchTarget;
 
 class Glance {
  public:
+  explicit Glance(sandglass::Host host) : host_(host) {}
+
   void probe(Call, WatchTarget target) {
     if (target.local_root().empty())
       throw Error(SG_E_UNSUPPORTED, "glance needs a workspace that this machine can see");
-    if (::access(std::string(target.local_root()).c_str(), R_OK | X_OK) < 0)
-      throw Error(SG_E_NOT_FOUND, "the workspace cannot be read");
+    const std::string root(target.local_root());
+    if (::access(root.c_str(), R_OK | X_OK) < 0)
+      throw Error(SG_E_NOT_FOUND, root + " cannot be read: " + std::strerror(errno));
   }
 
   void run(Call call, WatchTarget target, WatchSink sink) {
     probe(call, target);
     const std::string id(target.sandbox_id());
-    const auto tree = std::make_shared<Tree>(target, sink);
+    const auto tree = std::make_shared<Tree>(host_, target, sink);
     {
       const std::lock_guard lock(mutex_);
       if (!trees_.emplace(id, tree).second) throw Error(SG_E_BUSY, "it is watched already");
@@ -41,7 +46,6 @@ class Glance {
       trees_.erase(id);
     });
     tree->look(true);
-    sink.state(R"({"mode": "polling"})");
     sink.ready();
     // sleep() throws when the call is cancelled, and that ends this function.
     while (!call.sleep(static_cast<int>(target.interval_ms()))) tree->look();
@@ -60,6 +64,7 @@ class Glance {
     return it == trees_.end() ? nullptr : it->second;
   }
 
+  const sandglass::Host host_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Tree>> trees_;  // by sandbox id
 };
