@@ -1,6 +1,7 @@
 #include <sandglass/plugin.h>
 
 #include <cstdlib>
+#include <map>
 
 #include "api/definition.h"
 #include "config/json_schema.h"
@@ -9,18 +10,40 @@
 namespace sandglass::api {
 namespace {
 
+config::Slot slot_of(std::string_view kind) {
+  if (kind == SG_KIND_PROVIDER) return config::Slot::provider;
+  if (kind == SG_KIND_WATCHER) return config::Slot::watcher;
+  if (kind == SG_KIND_HOOK) return config::Slot::hook;
+  return config::Slot::none;
+}
+
 void check_use(const plugin::Registry& registry, const char* kind, const config::Use& use,
                const std::string& path, Check& out) {
   auto type = registry.find(kind, use.name);
   if (!type) {
-    const std::string place = use.place.text();
-    out.problems.push_back((place.empty() ? "" : place + ": ") + type.error().text);
+    out.problems.push_back(config::problem_at(use.place, path, type.error().text).text);
     return;
   }
   if ((*type)->schema.empty()) return;
   for (const config::Problem& problem :
        config::check_against_json_schema(use.with, (*type)->schema, path + ".with"))
     out.problems.push_back(problem.text);
+}
+
+std::string_view name_of(config::HookPoint point) {
+  static constexpr std::string_view kNames[] = {
+      "onFile", "onFileCreate", "onFileChange", "onFileDelete", "onReady", "onError", "onDestroy"};
+  return kNames[static_cast<size_t>(point)];
+}
+
+void check_hooks(const plugin::Registry& registry, const config::Definition& d, Check& out) {
+  std::map<config::HookPoint, size_t> bound, seen;
+  for (const config::HookBinding& binding : d.hooks) bound[binding.point]++;
+  for (const config::HookBinding& binding : d.hooks) {
+    std::string path = "sandboxes." + d.id + ".hooks." + std::string(name_of(binding.point));
+    if (bound[binding.point] > 1) path += "[" + std::to_string(seen[binding.point]++) + "]";
+    check_use(registry, SG_KIND_HOOK, binding.use, path, out);
+  }
 }
 
 void check_definition(const plugin::Registry& registry, const config::Definition& d, Check& out) {
@@ -30,11 +53,10 @@ void check_definition(const plugin::Registry& registry, const config::Definition
     config::Use watcher;
     watcher.name = d.file_events.watcher;
     watcher.with = d.file_events.watcher_with;
-    watcher.place = d.place;
+    watcher.place = watcher.with.place;
     check_use(registry, SG_KIND_WATCHER, watcher, path + ".fileEvents.watcher", out);
   }
-  for (const config::HookBinding& binding : d.hooks)
-    check_use(registry, SG_KIND_HOOK, binding.use, path + ".hooks", out);
+  check_hooks(registry, d, out);
 }
 
 }  // namespace
@@ -64,8 +86,20 @@ Result<std::vector<plugin::Looked>> plugins(const std::string& config) {
   return plugin::Registry(plugin_files(*configuration)).looked();
 }
 
-std::string schema() {
-  return config::json_schema();
+Result<std::string> schema(const std::string& config) {
+  config::Configuration configuration;
+  if (!config.empty()) {
+    auto loaded = load_configuration(config);
+    if (!loaded) return tl::unexpected(loaded.error());
+    configuration = std::move(*loaded);
+  }
+  const plugin::Registry registry(plugin_files(configuration));
+  std::vector<config::UsableType> types{
+      {config::Slot::watcher, "auto", "The best watcher that proves itself here", ""}};
+  for (const plugin::Type* type : registry.types())
+    if (const config::Slot slot = slot_of(type->kind); slot != config::Slot::none)
+      types.push_back({slot, type->name, type->summary, type->schema});
+  return config::json_schema(types);
 }
 
 Version version() {

@@ -135,8 +135,10 @@ Check check(const std::string& file);
 
 Result<std::vector<plugin::Looked>> plugins(const std::string& config);
 
-// The JSON Schema of a configuration file, for editors.
-std::string schema();
+// The JSON Schema of a configuration file, for editors: with the names and settings of the plugins
+// that ship, and of those that `config` names. "" reads no configuration, so the answer is the same
+// for every user.
+Result<std::string> schema(const std::string& config);
 
 struct Version {
   std::string sandglass;
