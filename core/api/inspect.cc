@@ -1,9 +1,12 @@
 #include <sandglass/plugin.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 
 #include "api/definition.h"
+#include "base/log.h"
+#include "base/text.h"
 #include "config/json_schema.h"
 #include "config/schema.h"
 
@@ -59,6 +62,17 @@ void check_definition(const plugin::Registry& registry, const config::Definition
   check_hooks(registry, d, out);
 }
 
+// The plugins that ship, and those of `config` where one is given: never of a default file.
+Result<std::unique_ptr<plugin::Registry>> registry_of(const std::string& config) {
+  config::Configuration configuration;
+  if (!config.empty()) {
+    auto loaded = load_configuration(config);
+    if (!loaded) return tl::unexpected(loaded.error());
+    configuration = std::move(*loaded);
+  }
+  return std::make_unique<plugin::Registry>(plugin_files(configuration));
+}
+
 }  // namespace
 
 Check check(const std::string& file) {
@@ -86,17 +100,29 @@ Result<std::vector<plugin::Looked>> plugins(const std::string& config) {
   return plugin::Registry(plugin_files(*configuration)).looked();
 }
 
+Status check_categories(const std::vector<std::string>& categories, const std::string& config) {
+  std::vector<std::string> known;
+  for (const log::Category& one : log::categories()) known.emplace_back(one.name);
+  auto is_known = [&](const std::string& name) {
+    return std::find(known.begin(), known.end(), name) != known.end();
+  };
+  if (std::all_of(categories.begin(), categories.end(), is_known)) return {};
+  const auto registry = registry_of(config);
+  if (!registry) return tl::unexpected(registry.error());
+  for (const plugin::Type* type : (*registry)->types())
+    if (!is_known(type->name)) known.push_back(type->name);
+  const auto unknown = std::find_if_not(categories.begin(), categories.end(), is_known);
+  if (unknown == categories.end()) return {};
+  return fail(Fault::invalid, "there is no debug category " + shown(*unknown) + "; there are " +
+                                  config::one_of(known));
+}
+
 Result<std::string> schema(const std::string& config) {
-  config::Configuration configuration;
-  if (!config.empty()) {
-    auto loaded = load_configuration(config);
-    if (!loaded) return tl::unexpected(loaded.error());
-    configuration = std::move(*loaded);
-  }
-  const plugin::Registry registry(plugin_files(configuration));
+  const auto registry = registry_of(config);
+  if (!registry) return tl::unexpected(registry.error());
   std::vector<config::UsableType> types{
       {config::Slot::watcher, "auto", "The best watcher that proves itself here", ""}};
-  for (const plugin::Type* type : registry.types())
+  for (const plugin::Type* type : (*registry)->types())
     if (const config::Slot slot = slot_of(type->kind); slot != config::Slot::none)
       types.push_back({slot, type->name, type->summary, type->schema});
   return config::json_schema(types);

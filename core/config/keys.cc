@@ -201,7 +201,7 @@ constexpr std::array kDebugKeys{
     Key{"errors", &kOn, "Faults; always on.", "true"},
     Key{"sandbox", &kFlag, "Watcher start and stop, event dispatch, lifecycle steps.", "false"},
     Key{"watch", &kFlag, "What the watcher hints and how it is judged.", "false"},
-    Key{"plugin", &kFlag, "Loading of plugins and calls into them.", "false"}};
+    Key{"plugin", &kFlag, "Loading of plugins, and what all of them log.", "false"}};
 constexpr std::array kDebugShapes{Shape{.form = Form::flag},
                                   Shape{.form = Form::map, .keys = kDebugKeys}};
 constexpr Rule kDebug{"true, false, or a map such as {sandbox: true}", kDebugShapes};

@@ -18,6 +18,7 @@ constexpr int64_t kGraceNs = 1'000'000'000;  // from cancelling a late call to g
 constexpr int64_t kLongestNs = 86'400'000'000'000;
 constexpr size_t kUntouched = SIZE_MAX;
 constexpr const char* kFlush = "flush()";
+constexpr std::string_view kDebug = "sandbox";
 
 std::chrono::nanoseconds until(int64_t end_ns) {
   return std::chrono::nanoseconds(std::max<int64_t>(end_ns - mono_ns(), 0));
@@ -197,6 +198,7 @@ void Lane::offer_one(const sg_event* event) {
 }
 
 size_t Lane::offer(Views views) {
+  say_offered(hook_.on_batch && singles_ == 0 ? views : views.first(1));
   if (hook_.on_batch && singles_ == 0) return offer_batch(views);
   offer_one(views.front());
   return 1;
@@ -255,6 +257,12 @@ Lane::Outcome Lane::call(const char* what, const sg_event* event, const Entry& e
   return {std::move(status), call.fail_flags(), mono_ns() >= limit, stop_end_ != 0};
 }
 
+void Lane::say_offered(Views views) const {
+  if (!log::enabled(log::Level::debug, kDebug)) return;
+  for (const sg_event* event : views)
+    log::debug(kDebug, "hook " + shown(name()) + " gets " + title("", event));
+}
+
 void Lane::say_failed(const char* what, const sg_event* event, const Outcome& outcome) const {
   const std::string on = title(what, event);
   const std::string& words = outcome.status.error().text;
@@ -263,7 +271,7 @@ void Lane::say_failed(const char* what, const sg_event* event, const Outcome& ou
                       seconds(handler_.time_limit_ns) + ": " + words);
   const std::string text = "hook " + shown(name()) + " failed on " + on + ": " + words;
   if (outcome.stopping || (outcome.fail_flags & SG_FAIL_QUIET))
-    log::debug("sandbox", text);
+    log::debug(kDebug, text);
   else
     log::error(text);
 }

@@ -20,7 +20,7 @@ std::string bytes_of(const fs::path& file) {
 
 int grace_ms() {
   const char* given = std::getenv("SANDGLASS_TEST_GRACE_MS");
-  return given && *given ? std::atoi(given) : 2000;
+  return given && *given ? std::atoi(given) : 5000;
 }
 
 std::map<pid_t, Process> children_of(const std::vector<pid_t>& parents) {

@@ -24,7 +24,7 @@ struct Process {
 std::map<pid_t, Process> children_of(const std::vector<pid_t>& parents);
 std::string text_of(pid_t pid, const Process& process);
 
-// How long what is ending has time to end: 2 s, or $SANDGLASS_TEST_GRACE_MS.
+// How long what is ending has time to end: 5 s, or $SANDGLASS_TEST_GRACE_MS.
 int grace_ms();
 
 }  // namespace sandglass::testing
