@@ -161,8 +161,14 @@ Check check(const std::string& file);
 
 Result<std::vector<plugin::Looked>> plugins(const std::string& config);
 
-// The JSON Schema of a configuration file, for editors.
-std::string schema();
+// Whether each is a debug category: of the host, or the name of a type of a plugin that ships or
+// that `config` names. The error lists them.
+Status check_categories(const std::vector<std::string>& categories, const std::string& config);
+
+// The JSON Schema of a configuration file, for editors: with the names and settings of the plugins
+// that ship, and of those that `config` names. "" reads no configuration, so the answer is the same
+// for every user.
+Result<std::string> schema(const std::string& config);
 
 struct Version {
   std::string sandglass;

@@ -48,11 +48,19 @@ Command add_check(CLI::App& app, Context&) {
 }
 
 Command add_schema(CLI::App& app, Context&) {
+  auto config = std::make_shared<std::string>();
+  app.add_option("--config", *config, "Configuration file whose plugins to include")
+      ->type_name("FILE");
   app.footer(
-      "Prints the JSON Schema of configuration files. An editor completes and checks with it:\n"
+      "Prints the JSON Schema of configuration files, with the names and settings of the plugins\n"
+      "that ship and of those that the file names. An editor completes and checks with it:\n"
       "sandglass schema > sandglass.schema.json, and as the file's first line\n"
-      "# yaml-language-server: $schema=sandglass.schema.json");
-  return [] { return print_line(api::schema()) ? 0 : 1; };
+      "# yaml-language-server: $schema=./sandglass.schema.json");
+  return [config] {
+    const auto schema = api::schema(*config);
+    if (!schema) return print_error(schema.error()), exit_code(schema.error());
+    return print_line(*schema) ? 0 : 1;
+  };
 }
 
 Command add_version(CLI::App& app, Context&) {

@@ -106,7 +106,8 @@ constexpr std::array kUseKeys{
 constexpr std::array kUseShapes{
     Shape{.form = Form::text, .accepts = is_name, .pattern = kNamePattern},
     Shape{.form = Form::map, .keys = kUseKeys}};
-constexpr Rule kUse{"a name, or {use: NAME, with: {...}}", kUseShapes};
+constexpr Rule kProvider{"a name, or {use: NAME, with: {...}}", kUseShapes, Slot::provider};
+constexpr Rule kWatcher{"a name, or {use: NAME, with: {...}}", kUseShapes, Slot::watcher};
 
 // plugins:
 constexpr std::array kSha256Shapes{
@@ -139,7 +140,7 @@ constexpr Rule kIgnored{"a directory's name without \"/\", such as node_modules"
 constexpr std::array kIgnoreShapes{Shape{.form = Form::list, .each = &kIgnored}};
 constexpr Rule kIgnore{"a list of directory names: [.git, node_modules]", kIgnoreShapes};
 constexpr std::array kFileEventsKeys{
-    Key{"watcher", &kUse, "What watches the workspace; auto takes the best that proves itself.",
+    Key{"watcher", &kWatcher, "What watches the workspace; auto takes the best that proves itself.",
         "\"auto\""},
     Key{"interval", &kInterval, "How often to look, where the watcher polls.", "\"700ms\""},
     Key{"ignore", &kIgnore, "Directories with one of these names are skipped with all below them.",
@@ -195,10 +196,11 @@ constexpr std::array kBindingKeys{
 constexpr std::array kBindingShapes{
     Shape{.form = Form::text, .accepts = is_name, .pattern = kNamePattern},
     Shape{.form = Form::map, .keys = kBindingKeys}};
-constexpr Rule kBinding{"a name, or {use: NAME, with: {...}}", kBindingShapes};
+constexpr Rule kBinding{"a name, or {use: NAME, with: {...}}", kBindingShapes, Slot::hook};
 constexpr std::array kBindingsShapes{kBindingShapes[0], kBindingShapes[1],
                                      Shape{.form = Form::list, .each = &kBinding}};
-constexpr Rule kBindings{"a name, {use: NAME, with: {...}}, or a list of these", kBindingsShapes};
+constexpr Rule kBindings{"a name, {use: NAME, with: {...}}, or a list of these", kBindingsShapes,
+                         Slot::hook};
 constexpr std::array kHooksKeys{
     Key{"onFile", &kBindings, "Every file event."},
     Key{"onFileCreate", &kBindings, "A file or link is there that was not."},
@@ -220,7 +222,7 @@ constexpr Rule kRedact{"a list of patterns: [\"*.pem\", secrets/]", kRedactShape
 
 // sandboxes:
 constexpr std::array kSandboxKeys{
-    Key{"provider", &kUse, "What creates and drives the sandbox.", "\"local\""},
+    Key{"provider", &kProvider, "What creates and drives the sandbox.", "\"local\""},
     Key{"workspace", &kWorkspace, "The directory the agent works in."},
     Key{"lifecycle", &kLifecycle, "How long the box lives, and what is kept of it."},
     Key{"fileEvents", &kFileEvents, "Whether and how the workspace is watched.", "true"},
@@ -242,7 +244,7 @@ constexpr std::array kDebugKeys{
     Key{"errors", &kOn, "Faults; always on.", "true"},
     Key{"sandbox", &kFlag, "Watcher start and stop, event dispatch, lifecycle steps.", "false"},
     Key{"watch", &kFlag, "What the watcher hints and how it is judged.", "false"},
-    Key{"plugin", &kFlag, "Loading of plugins and calls into them.", "false"}};
+    Key{"plugin", &kFlag, "Loading of plugins, and what all of them log.", "false"}};
 constexpr std::array kDebugShapes{Shape{.form = Form::flag},
                                   Shape{.form = Form::map, .keys = kDebugKeys}};
 constexpr Rule kDebug{"true, false, or a map such as {sandbox: true}", kDebugShapes};

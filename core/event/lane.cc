@@ -22,6 +22,7 @@ constexpr int64_t kKeepEveryNs = 100'000'000;  // at most, of a place while even
 constexpr int64_t kStuckNs = 2'000'000'000;    // a drain does not wait for it any more
 constexpr const char* kFlush = "flush()";
 constexpr const char* kAside = "sandbox.hook.aside";
+constexpr std::string_view kDebug = "sandbox";
 
 std::chrono::nanoseconds until(int64_t end_ns) {
   return std::chrono::nanoseconds(std::max<int64_t>(end_ns - mono_ns(), 0));
@@ -218,6 +219,7 @@ void Lane::keep_place() {
 }
 
 size_t Lane::offer(Views views) {
+  say_offered(hook_.on_batch && singles_ == 0 ? views : views.first(1));
   if (hook_.on_batch && singles_ == 0) return offer_batch(views);
   return offer_one(views.front());
 }
@@ -260,7 +262,7 @@ size_t Lane::after_failure(const char* what, const sg_event* event, const Outcom
   if (first)
     say_failed(what, event, outcome, "; it gets this event again until it takes it");
   else
-    log::debug("sandbox",
+    log::debug(kDebug,
                "hook " + shown(name()) + " refused " + title(what, event) + " again: " + words);
   DeliveredEvent::of(event).mark_replay();
   {
@@ -345,6 +347,12 @@ Lane::Outcome Lane::call(const char* what, const sg_event* event, const Entry& e
   return {std::move(status), call.fail_flags(), mono_ns() >= limit, stop_end_ != 0};
 }
 
+void Lane::say_offered(Views views) const {
+  if (!log::enabled(log::Level::debug, kDebug)) return;
+  for (const sg_event* event : views)
+    log::debug(kDebug, "hook " + shown(name()) + " gets " + title("", event));
+}
+
 void Lane::say_failed(const char* what, const sg_event* event, const Outcome& outcome,
                       const char* and_then) const {
   const std::string on = title(what, event);
@@ -354,7 +362,7 @@ void Lane::say_failed(const char* what, const sg_event* event, const Outcome& ou
                       seconds(handler_.time_limit_ns) + ": " + words + and_then);
   const std::string text = "hook " + shown(name()) + " failed on " + on + ": " + words + and_then;
   if (outcome.stopping || (outcome.fail_flags & SG_FAIL_QUIET))
-    log::debug("sandbox", text);
+    log::debug(kDebug, text);
   else
     log::error(text);
 }

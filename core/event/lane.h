@@ -77,6 +77,7 @@ class Lane : public std::enable_shared_from_this<Lane> {
   // One call of the plugin, with its limits. `event` is what it is about, or null.
   Outcome call(const char* what, const sg_event* event, const Entry& entry);
   bool set_limits(bool is_flush);  // under mutex_; false: no call may begin
+  void say_offered(Views views) const;
   void say_failed(const char* what, const sg_event* event, const Outcome& outcome,
                   const char* and_then = "") const;
   void advance(uint64_t done);

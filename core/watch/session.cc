@@ -108,6 +108,8 @@ Status LiveSession::arm(int64_t deadline_ns) {
   if (auto flushed = flush_watcher(ms_until(deadline_ns)); !flushed) return flushed;
   running_->feed.go_live();
   armed_ = true;
+  log::debug("sandbox", running_->target.sandbox_id + ": watcher " + running_->watcher->name() +
+                            " started on " + shown(running_->target.local_root));
   return {};
 }
 
@@ -179,6 +181,9 @@ Status LiveSession::end(int64_t deadline_ns) {
   if (running_->over_told.wait_until(lock, until, [&] { return running_->over; })) {
     lock.unlock();
     thread_.join();
+    if (armed_)
+      log::debug("sandbox", running_->target.sandbox_id + ": watcher " + running_->watcher->name() +
+                                " stopped");
     return {};
   }
   lock.unlock();

@@ -211,13 +211,13 @@ TEST(Load, File_MissingDirectoryUnreadable_EachSaySo) {  // Y4
 TEST(Load, File_Unreadable_SaysPermission) {  // Y4
   if (::geteuid() == 0) {
     // Root reads everything; another user's view needs a child of its own.
+    TempDir dir;
+    dir.write("x.yaml", "version: 1\n");
+    ::chmod((dir / "x.yaml").c_str(), 0);
+    ::chmod(dir.path().c_str(), 0755);
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
-      TempDir dir;
-      dir.write("x.yaml", "version: 1\n");
-      ::chmod((dir / "x.yaml").c_str(), 0);
-      ::chmod(dir.path().c_str(), 0755);
       const bool dropped = ::setuid(65534) == 0;
       const std::string text = texts(load_file(dir / "x.yaml").problems);
       const bool told = text.find("permission denied; check the owner and mode") != text.npos;
