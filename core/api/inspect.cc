@@ -1,26 +1,52 @@
 #include <sandglass/plugin.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <map>
 
 #include "api/definition.h"
+#include "base/log.h"
+#include "base/text.h"
 #include "config/json_schema.h"
 #include "config/schema.h"
 
 namespace sandglass::api {
 namespace {
 
+config::Slot slot_of(std::string_view kind) {
+  if (kind == SG_KIND_PROVIDER) return config::Slot::provider;
+  if (kind == SG_KIND_WATCHER) return config::Slot::watcher;
+  if (kind == SG_KIND_HOOK) return config::Slot::hook;
+  return config::Slot::none;
+}
+
 void check_use(const plugin::Registry& registry, const char* kind, const config::Use& use,
                const std::string& path, Check& out) {
   auto type = registry.find(kind, use.name);
   if (!type) {
-    const std::string place = use.place.text();
-    out.problems.push_back((place.empty() ? "" : place + ": ") + type.error().text);
+    out.problems.push_back(config::problem_at(use.place, path, type.error().text).text);
     return;
   }
   if ((*type)->schema.empty()) return;
   for (const config::Problem& problem :
        config::check_against_json_schema(use.with, (*type)->schema, path + ".with"))
     out.problems.push_back(problem.text);
+}
+
+std::string_view name_of(config::HookPoint point) {
+  static constexpr std::string_view kNames[] = {
+      "onFile", "onFileCreate", "onFileChange", "onFileDelete", "onReady", "onError", "onDestroy"};
+  return kNames[static_cast<size_t>(point)];
+}
+
+void check_hooks(const plugin::Registry& registry, const config::Definition& d, Check& out) {
+  std::map<config::HookPoint, size_t> bound, seen;
+  for (const config::HookBinding& binding : d.hooks) bound[binding.point]++;
+  for (const config::HookBinding& binding : d.hooks) {
+    std::string path = "sandboxes." + d.id + ".hooks." + std::string(name_of(binding.point));
+    if (bound[binding.point] > 1) path += "[" + std::to_string(seen[binding.point]++) + "]";
+    check_use(registry, SG_KIND_HOOK, binding.use, path, out);
+  }
 }
 
 void check_definition(const plugin::Registry& registry, const config::Definition& d, Check& out) {
@@ -30,11 +56,21 @@ void check_definition(const plugin::Registry& registry, const config::Definition
     config::Use watcher;
     watcher.name = d.file_events.watcher;
     watcher.with = d.file_events.watcher_with;
-    watcher.place = d.place;
+    watcher.place = watcher.with.place;
     check_use(registry, SG_KIND_WATCHER, watcher, path + ".fileEvents.watcher", out);
   }
-  for (const config::HookBinding& binding : d.hooks)
-    check_use(registry, SG_KIND_HOOK, binding.use, path + ".hooks", out);
+  check_hooks(registry, d, out);
+}
+
+// The plugins that ship, and those of `config` where one is given: never of a default file.
+Result<std::unique_ptr<plugin::Registry>> registry_of(const std::string& config) {
+  config::Configuration configuration;
+  if (!config.empty()) {
+    auto loaded = load_configuration(config);
+    if (!loaded) return tl::unexpected(loaded.error());
+    configuration = std::move(*loaded);
+  }
+  return std::make_unique<plugin::Registry>(plugin_files(configuration));
 }
 
 }  // namespace
@@ -64,8 +100,32 @@ Result<std::vector<plugin::Looked>> plugins(const std::string& config) {
   return plugin::Registry(plugin_files(*configuration)).looked();
 }
 
-std::string schema() {
-  return config::json_schema();
+Status check_categories(const std::vector<std::string>& categories, const std::string& config) {
+  std::vector<std::string> known;
+  for (const log::Category& one : log::categories()) known.emplace_back(one.name);
+  auto is_known = [&](const std::string& name) {
+    return std::find(known.begin(), known.end(), name) != known.end();
+  };
+  if (std::all_of(categories.begin(), categories.end(), is_known)) return {};
+  const auto registry = registry_of(config);
+  if (!registry) return tl::unexpected(registry.error());
+  for (const plugin::Type* type : (*registry)->types())
+    if (!is_known(type->name)) known.push_back(type->name);
+  const auto unknown = std::find_if_not(categories.begin(), categories.end(), is_known);
+  if (unknown == categories.end()) return {};
+  return fail(Fault::invalid, "there is no debug category " + shown(*unknown) + "; there are " +
+                                  config::one_of(known));
+}
+
+Result<std::string> schema(const std::string& config) {
+  const auto registry = registry_of(config);
+  if (!registry) return tl::unexpected(registry.error());
+  std::vector<config::UsableType> types{
+      {config::Slot::watcher, "auto", "The best watcher that proves itself here", ""}};
+  for (const plugin::Type* type : (*registry)->types())
+    if (const config::Slot slot = slot_of(type->kind); slot != config::Slot::none)
+      types.push_back({slot, type->name, type->summary, type->schema});
+  return config::json_schema(types);
 }
 
 Version version() {

@@ -1,9 +1,12 @@
 // The log: lines for people on stderr, in categories (rules G1, G2). `errors` is always on, `info`
 // lines of no category too; `sandbox` and others are debug categories, off unless switched on.
-// Any thread. Texts are shown as they are: pass names from a sandbox through shown() first.
+// Where stderr is the journal of systemd, each line begins with its priority, "<3>", instead of the
+// time. Any thread. Of texts everything but line ends and tabs that a terminal would act on is
+// escaped; pass names from a sandbox through shown() first, they hold line ends too.
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,7 +15,14 @@ namespace sandglass::log {
 
 enum class Level { trace, debug, info, warn, error };
 
-// Categories to show below `info`; "all" is every one. Replaces what was set.
+struct Category {
+  std::string_view name, shows;
+};
+// The host's own, "all" included. Any other is a plugin's, named as its type.
+std::span<const Category> categories();
+
+// Categories to show below `info`; "all" is every one, "plugin" those of all plugins as well.
+// Replaces what was set.
 void show_categories(const std::vector<std::string>& categories);
 bool enabled(Level level, std::string_view category);
 

@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 
+#include "api/operations.h"
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -21,6 +22,8 @@ constexpr Row kCommands[] = {
     {"events", "Print the journal of a sandbox", cli::add_events},
     {"diff", "Print what a sandbox changed as one patch", cli::add_diff},
     {"status", "List sandboxes and their state", cli::add_status},
+    {"rm", "Destroy sandboxes that are kept or were left", cli::add_rm},
+    {"gc", "Destroy leftovers and remove old journals", cli::add_gc},
     {"check", "Check a configuration file", cli::add_check},
     {"plugin", "Look at plugins", cli::add_plugin},
     {"schema", "Print the JSON Schema of configuration files", cli::add_schema},
@@ -53,6 +56,15 @@ int parse_failure(const CLI::App& app, const CLI::ParseError& error, bool run) {
   return run ? cli::kOurFault : cli::kUsage;
 }
 
+// Plugins of the configuration that the command was given may have categories too.
+Status check_debug(const CLI::App& app, const cli::Context& context) {
+  std::string config;
+  for (const CLI::App* sub : app.get_subcommands())
+    if (const CLI::Option* option = sub->get_option_no_throw("--config"))
+      if (!option->empty()) config = option->as<std::string>();
+  return api::check_categories(context.debug, config);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -65,7 +77,9 @@ int main(int argc, char** argv) {
   app.add_option("--state-dir", context.state_dir,
                  "Where journals are kept (default: $XDG_STATE_HOME/sandglass)")
       ->type_name("DIR");
-  app.add_option("--debug", context.debug, "Show a debug category: sandbox, watch, plugin, or all")
+  app.add_option(
+         "--debug", context.debug,
+         "Show a debug category: sandbox, watch, plugin, the name of a plugin's type, or all")
       ->type_name("CATEGORY")
       ->allow_extra_args(false);
   app.footer("Start with: sandglass run -- COMMAND. Each command explains itself with --help.");
@@ -81,6 +95,10 @@ int main(int argc, char** argv) {
     app.parse(own);
   } catch (const CLI::ParseError& error) {
     return parse_failure(app, error, run);
+  }
+  if (Status known = check_debug(app, context); !known) {
+    cli::print_error(known.error());
+    return app.got_subcommand("run") ? cli::kOurFault : cli::kUsage;
   }
   log::show_categories(context.debug);
   for (const auto& [sub, command] : commands)

@@ -36,6 +36,7 @@ size_t read_stdin(std::span<char> room) {
 
 std::string header(const api::RunReady& ready) {
   std::string line = "  sandbox " + ready.sandbox_id + "  " + ready.provider;
+  if (ready.resumed) line += " (resumed)";
   line += ", watcher " + (ready.watcher.empty() ? std::string("off") : ready.watcher);
   const git::Baseline& baseline = ready.baseline;
   if (!baseline.commit.empty())
@@ -244,6 +245,8 @@ Command add_run(CLI::App& app, Context& context) {
   app.add_option("--timeout", o->time_limit,
                  "End the command's whole process tree after this long, such as 10m")
       ->type_name("TIME");
+  app.add_flag("--keep", o->request.keep,
+               "Keep the box at the end, also when the run is stopped (lifecycle: reuse: thread)");
   app.add_flag("--diff", o->request.diff, "Show each event's patch against the baseline");
   app.add_flag("--json", o->json, "The run's events and output as AG-UI lines on stdout");
   app.add_flag("--yes-all-of-it", o->request.all_of_it,

@@ -1,7 +1,6 @@
 #include "config/json_schema.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 // Without this it ends the process where it should throw.
 #define VALIJSON_USE_EXCEPTIONS 1
@@ -11,6 +10,7 @@
 #include <valijson/validator.hpp>
 
 #include "base/text.h"
+#include "config/json_walk.h"
 #include "config/json_words.h"
 
 namespace sandglass::config {
@@ -25,20 +25,22 @@ constexpr size_t kMaxTextForPatterns = 4096;
 
 // `format` is ours to check; valijson's own would throw at values that are not text.
 void drop_formats(Json& schema) {
-  static constexpr std::array<std::string_view, 5> kTables{"properties", "patternProperties",
-                                                           "definitions", "$defs", "dependencies"};
-  static constexpr std::array<std::string_view, 4> kData{"const", "enum", "default", "examples"};
   if (!schema.is_object()) return;
   if (auto format = schema.find("format"); format != schema.end() && format->is_string())
     schema.erase(format);
-  for (auto& [key, item] : schema.items()) {
-    if (std::find(kData.begin(), kData.end(), key) != kData.end()) continue;
-    const bool table = std::find(kTables.begin(), kTables.end(), key) != kTables.end();
-    if (item.is_array() || (table && item.is_object()))
-      for (Json& one : item) drop_formats(one);
-    else
-      drop_formats(item);
-  }
+  each_schema_below(schema, [](std::string_view, Json& below) { drop_formats(below); });
+}
+
+void compile(const Json& schema, valijson::Schema& out) {
+  Json plain = schema;
+  drop_formats(plain);
+  valijson::SchemaParser(valijson::SchemaParser::kDraft7).populateSchema(Adapter(plain), out);
+}
+
+Json parsed_schema(std::string_view text) {
+  Json schema = Json::parse(text);
+  if (!schema.is_object() && !schema.is_boolean()) throw std::runtime_error("it is not an object");
+  return schema;
 }
 
 bool holds_long_text(const Value& value) {
@@ -56,11 +58,8 @@ class SettingsCheck {
       : with_(with), schema_(schema), words_(schema), path_(path) {}
 
   std::vector<Problem> run() {
-    Json plain = schema_;
-    drop_formats(plain);
     valijson::Schema compiled;
-    valijson::SchemaParser(valijson::SchemaParser::kDraft7)
-        .populateSchema(Adapter(plain), compiled);
+    compile(schema_, compiled);
     const Json target = Json::parse(with_.to_json());
     valijson::ValidationResults results;
     valijson::Validator validator;
@@ -184,14 +183,22 @@ std::vector<Problem> check_against_json_schema(const Value& with, std::string_vi
   if (schema_json.find("\"pattern") != std::string_view::npos && holds_long_text(with))
     return {problem_at(with.place, path, "holds text over 4096 bytes; shorten it")};
   try {
-    const Json schema = Json::parse(schema_json);
-    if (!schema.is_object() && !schema.is_boolean())
-      throw std::runtime_error("it is not an object");
+    const Json schema = parsed_schema(schema_json);
     return SettingsCheck(with, schema, path).run();
   } catch (const std::exception& error) {
     return {problem_at(with.place, path,
                        "cannot be checked, the plugin's own JSON Schema is broken: " +
                            shown(error.what()) + "; tell the plugin's author")};
+  }
+}
+
+std::string schema_fault(std::string_view schema_json) {
+  try {
+    valijson::Schema compiled;
+    compile(parsed_schema(schema_json), compiled);
+    return "";
+  } catch (const std::exception& error) {
+    return shown(error.what());
   }
 }
 

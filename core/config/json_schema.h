@@ -1,6 +1,7 @@
 // A plugin's settings (`with:`) against the JSON Schema the plugin ships.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,5 +15,8 @@ namespace sandglass::config {
 // problem that says so. $ref reaches inside the schema only.
 std::vector<Problem> check_against_json_schema(const Value& with, std::string_view schema_json,
                                                std::string_view path);
+
+// What keeps a schema from being used, or "".
+std::string schema_fault(std::string_view schema_json);
 
 }  // namespace sandglass::config

@@ -45,10 +45,14 @@ struct Shape {
   int64_t high = std::numeric_limits<int64_t>::max();
 };
 
+// The plugin types whose names may stand at a place.
+enum class Slot { none, provider, watcher, hook };
+
 // What may stand at a place: one of the shapes, told apart by the kind of the value.
 struct Rule {
   std::string_view wanted;  // completes "write ...": "a duration such as 700ms"
   std::span<const Shape> shapes;
+  Slot slot = Slot::none;
 };
 
 const Rule& configuration_rule();
@@ -56,8 +60,17 @@ const Rule& configuration_rule();
 // Everything wrong below `value`, in no particular order.
 std::vector<Problem> check(const Value& value, const Rule& rule);
 
+// A plugin type that a file may name.
+struct UsableType {
+  Slot slot = Slot::none;
+  std::string name, summary;
+  std::string schema;  // JSON Schema of `with:`; empty: takes everything
+};
+
 // The table as JSON Schema (draft 7): what `sandglass schema` prints and editors complete from.
-std::string json_schema();
+// Where types of a slot are given, only their names may stand there, and the type's own schema
+// checks `with:`.
+std::string json_schema(const std::vector<UsableType>& types = {});
 
 // "700ms", "90s", "1h": the largest unit that gives a whole number.
 std::string duration_text(int64_t ns);

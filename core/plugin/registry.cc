@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/log.h"
 #include "base/text.h"
 #include "plugin/abi.h"
 #include "plugin/library.h"
@@ -125,6 +126,8 @@ void Registry::look(const PluginFile& file) {
                       loaded.error().text;
   if (loaded && looked.types.empty()) return;  // the same file once more
   looked.loaded = loaded.has_value();
+  log::debug("plugin", looked.loaded ? "loaded " + shown(file.path) + ": " + looked.sentence
+                                     : "refused " + looked.sentence);
   looked_.push_back(std::move(looked));
 }
 

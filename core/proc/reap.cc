@@ -45,6 +45,7 @@ void reap_all() {
       all.added.clear();
       if (mine.empty()) {
         all.running = false;
+        all.wake.reset();
         return;
       }
       fds.push_back({all.wake.get(), POLLIN, 0});

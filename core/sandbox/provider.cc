@@ -29,6 +29,21 @@ struct StringOut {
   }
 };
 
+struct HeldList {
+  sg_held_sink sink;
+  std::vector<Held> all;
+
+  HeldList() : sink{sizeof(sg_held_sink), 0, &add} {}
+  static sg_status add(sg_held_sink* self, const sg_held* given) {
+    auto& all = reinterpret_cast<HeldList*>(self)->all;
+    if (all.size() >= 100'000) return SG_E_INVALID;
+    const auto held = plugin::adopt<sg_held>(given);
+    all.push_back({std::string(held.id.data, held.id.len), std::string(held.key.data, held.key.len),
+                   held.state, held.created_ns});
+    return SG_OK;
+  }
+};
+
 // sg_io over ExecIo. The plugin's thread is the caller's (tag [call]).
 struct IoBridge {
   sg_io abi{};
@@ -146,16 +161,16 @@ Status Provider::call(const std::string& id, int64_t deadline_ns, Cancellation* 
 
 Status Provider::create(const CreateSpec& what, std::string& id, Cancellation& cancel,
                         int64_t deadline_ns) {
-  static const std::string owner = "sandglass", none, no_secrets = "{}";
+  static const std::string no_secrets = "{}";
   sg_sandbox_spec spec{};
   spec.struct_size = sizeof spec;
   spec.key = str(what.key);
-  spec.owner = str(owner);
+  spec.owner = str(what.owner);
   spec.root = str(what.root);
   spec.local_root = str(what.local_root);
   spec.json = str(what.json);
   spec.secrets = str(no_secrets);
-  spec.snapshot = str(none);
+  spec.snapshot = str(what.snapshot);
   StringOut out;
   Status done = call("", deadline_ns, &cancel, nullptr, [&](void* self, sg_call* c) {
     return methods_.create(self, c, &spec, &out.out);
@@ -169,6 +184,52 @@ Status Provider::create(const CreateSpec& what, std::string& id, Cancellation& c
 Status Provider::destroy(const std::string& id, int64_t deadline_ns) {
   return call(id, deadline_ns, nullptr, nullptr,
               [&](void* self, sg_call* c) { return methods_.destroy(self, c, str(id)); });
+}
+
+Status Provider::lacks(const char* what) const {
+  return fail(Fault::unsupported, "provider " + name() + " " + what);
+}
+
+Status Provider::resume(const std::string& id, int64_t deadline_ns) {
+  if (!methods_.resume) return lacks("cannot go on with a box of an earlier process");
+  return call(id, deadline_ns, nullptr, nullptr,
+              [&](void* self, sg_call* c) { return methods_.resume(self, c, str(id)); });
+}
+
+Result<std::vector<Held>> Provider::held(Lister lister, const char* what, const std::string& owner,
+                                         int64_t deadline_ns) {
+  if (!lister) return tl::unexpected(lacks(what).error());
+  HeldList list;
+  Status done = call("", deadline_ns, nullptr, nullptr, [&](void* self, sg_call* c) {
+    return lister(self, c, str(owner), &list.sink);
+  });
+  if (!done) return tl::unexpected(done.error());
+  return std::move(list.all);
+}
+
+Result<std::vector<Held>> Provider::list(const std::string& owner, int64_t deadline_ns) {
+  return held(methods_.list, "does not list its boxes", owner, deadline_ns);
+}
+
+Result<std::vector<Held>> Provider::snapshots(const std::string& owner, int64_t deadline_ns) {
+  return held(methods_.snapshots, "does not list its snapshots", owner, deadline_ns);
+}
+
+Result<std::string> Provider::snapshot(const std::string& id, int64_t deadline_ns) {
+  if (!methods_.snapshot) return tl::unexpected(lacks("takes no snapshots").error());
+  StringOut out;
+  Status done = call(id, deadline_ns, nullptr, nullptr, [&](void* self, sg_call* c) {
+    return methods_.snapshot(self, c, str(id), &out.out);
+  });
+  if (!done) return tl::unexpected(done.error());
+  return out.text;
+}
+
+Status Provider::snapshot_delete(const std::string& snapshot, int64_t deadline_ns) {
+  if (!methods_.snapshot_delete) return lacks("does not remove snapshots");
+  return call("", deadline_ns, nullptr, nullptr, [&](void* self, sg_call* c) {
+    return methods_.snapshot_delete(self, c, str(snapshot));
+  });
 }
 
 Result<std::string> Provider::local_path(const std::string& id, int64_t deadline_ns) {

@@ -56,10 +56,18 @@ class TerminalSize {
 };
 
 struct CreateSpec {
-  std::string key;
+  std::string key, owner;
   std::string root;        // inside
   std::string local_root;  // a directory of this machine to be the workspace, or empty
   std::string json;        // the definition
+  std::string snapshot;    // to start from, or empty
+};
+
+// A box or a snapshot that a provider still has.
+struct Held {
+  std::string id, key;
+  uint32_t state = SG_HELD_RUNNING;  // SG_HELD_*
+  int64_t created_ns = 0;
 };
 
 struct Exec {
@@ -98,6 +106,13 @@ class Provider {
   // `id` is set as soon as there is something to destroy, also when the result is an error.
   Status create(const CreateSpec& spec, std::string& id, Cancellation& cancel, int64_t deadline_ns);
   Status destroy(const std::string& id, int64_t deadline_ns);
+  // Fault::not_found or Fault::lost where it is gone.
+  Status resume(const std::string& id, int64_t deadline_ns);
+  // All boxes, and all snapshots, that were made for this owner.
+  Result<std::vector<Held>> list(const std::string& owner, int64_t deadline_ns);
+  Result<std::vector<Held>> snapshots(const std::string& owner, int64_t deadline_ns);
+  Result<std::string> snapshot(const std::string& id, int64_t deadline_ns);
+  Status snapshot_delete(const std::string& snapshot, int64_t deadline_ns);
   Result<std::string> local_path(const std::string& id, int64_t deadline_ns);
   Result<ExecExit> exec(const std::string& id, const Exec& what, ExecIo& io, Cancellation& cancel,
                         const sg_run* run);
@@ -107,6 +122,10 @@ class Provider {
   Status resize(const std::string& id, const std::string& tag, uint32_t rows, uint32_t columns);
 
  private:
+  using Lister = sg_status (*)(void* self, sg_call* call, sg_str owner, sg_held_sink* sink);
+  Result<std::vector<Held>> held(Lister lister, const char* what, const std::string& owner,
+                                 int64_t deadline_ns);
+  Status lacks(const char* what) const;
   explicit Provider(std::shared_ptr<plugin::Instance> instance);
   Status call(const std::string& id, int64_t deadline_ns, Cancellation* cancel, const sg_run* run,
               const std::function<sg_status(void* self, sg_call* call)>& fn);

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 
 #include "base/clock.h"
@@ -105,6 +106,23 @@ static std::string_view view(sg_bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data), bytes.len};
 }
 
+static bool logs() {
+  return log::enabled(log::Level::debug, "watch");
+}
+
+static void say_hint(const sg_hint& hint) {
+  static constexpr std::array kWords{"look at", "look below", "hints were lost", "created",
+                                     "changed", "deleted",    "blind at",        "seeing"};
+  const char* word = hint.kind < kWords.size() ? kWords[hint.kind] : "unknown hint for";
+  log::debug("watch", std::string("hint: ") + word + " " + shown(view(hint.path)));
+}
+
+static void say_judged(const FileChange& change) {
+  static constexpr std::array kWords{"create", "change", "delete", "rescan"};
+  log::debug("watch", std::string("judged: ") + kWords[static_cast<size_t>(change.kind)] + " " +
+                          shown(change.path));
+}
+
 // Hints that are no place to look at. True when it was one of them.
 bool Feed::special(const sg_hint& hint, std::string_view path, bool& lost) {
   switch (hint.kind) {
@@ -127,10 +145,12 @@ sg_status Feed::on_hints(const sg_hint* const* hints, size_t count) {
   std::lock_guard lock(mutex_);
   if (closed_) return SG_E_CANCELLED;
   bool lost = false;
+  const bool tell = logs();
   hints_.clear();
   for (size_t i = 0; i < count; ++i) {
     const sg_hint& hint = *hints[i];
     const std::string_view path = view(hint.path);
+    if (tell) say_hint(hint);
     if (!well_formed(path) || special(hint, path, lost)) continue;
     if (!expected_.empty() && path == expected_) {
       expected_came_ = true;
@@ -269,7 +289,9 @@ bool Feed::behind() {
 }
 
 void Feed::deliver(std::vector<FileChange> batch) {
-  if (live_ && !batch.empty()) sink_(std::move(batch));
+  if (!live_ || batch.empty()) return;
+  if (logs()) std::for_each(batch.begin(), batch.end(), say_judged);
+  sink_(std::move(batch));
 }
 
 void Feed::rescan() {

@@ -79,15 +79,68 @@ TEST(Config, NamedSandbox_HeldElsewhere_IsAClearError) {  // P1a
                 run + "true || echo $?; touch over; wait",
             product.workspace());
   EXPECT_THAT(done.out, HasSubstr("125"));
-  EXPECT_THAT(done.err, HasSubstr("busy: sandbox t is in use"));
+  EXPECT_THAT(done.err, HasSubstr("busy: sandbox t-"));
+  EXPECT_THAT(done.err, HasSubstr("is in use by another sandglass process"));
 }
 
-TEST(Config, Debug_SandboxCategory_ShowsTheLifecycle) {  // G1, L1
+// Debug lines on stderr of a run that makes one file, with these options and this `debug:`.
+std::string debugged(const std::vector<std::string>& options, const std::string& debug = "") {
   Product product;
-  const Output quiet = product.sandglass({"run", "--", "true"}).run();
-  EXPECT_EQ(quiet.err.find("[sandbox]"), std::string::npos);
-  const Output loud = product.sandglass({"run", "--debug", "sandbox", "--", "true"}).run();
-  EXPECT_THAT(loud.err, HasSubstr("arming -ok-> ready"));
+  std::vector<std::string> all = options;
+  if (!debug.empty()) {
+    product.dir().write(
+        "c.yaml", "version: 1\ndebug: " + debug + "\nsandboxes: {t: {hooks: {onFile: log}}}\n");
+    all.insert(all.end(), {"--config", product.dir() / "c.yaml"});
+  }
+  const Ran ran = product.run("echo x > f", all);
+  EXPECT_EQ(ran.output.code, 0) << ran.output.err;
+  EXPECT_EQ(ran.files.size(), 1u);  // and stdout holds nothing but JSON lines
+  return ran.output.err;
+}
+
+TEST(Config, Debug_Off_NoDebugLine) {  // G1
+  EXPECT_EQ(debugged({}).find("  ["), std::string::npos);
+  EXPECT_EQ(debugged({}, "{sandbox: false}").find("  ["), std::string::npos);
+}
+
+TEST(Config, Debug_SandboxCategory_ShowsWatcherDispatchAndLifecycle) {  // G1, L1
+  for (const std::string& text :
+       {debugged({"--debug", "sandbox"}), debugged({}, "{sandbox: true}")}) {
+    EXPECT_THAT(text, HasSubstr("arming -ok-> ready"));
+    EXPECT_THAT(text, HasSubstr(": watcher inotify started on "));
+    EXPECT_THAT(text, HasSubstr(": watcher inotify stopped"));
+    EXPECT_THAT(text, HasSubstr("[sandbox] hook log gets event "));
+    EXPECT_EQ(text.find("[watch]"), std::string::npos);
+    EXPECT_EQ(text.find("[plugin]"), std::string::npos);
+  }
+}
+
+TEST(Config, Debug_All_ShowsEveryCategory) {  // G1
+  for (const std::string& text : {debugged({"--debug", "all"}), debugged({}, "true")})
+    for (const char* category : {"[sandbox] ", "[watch] "}) EXPECT_THAT(text, HasSubstr(category));
+  EXPECT_THAT(debugged({"--debug", "all"}), HasSubstr("[plugin] loaded "));
+}
+
+TEST(Config, Debug_UnknownCategory_ListsTheKnown) {  // G1
+  Product product;
+  const Output run = product.sandglass({"--debug", "sandbx", "run", "--", "true"}).run();
+  EXPECT_EQ(run.code, 125);
+  EXPECT_THAT(run.err, HasSubstr("no debug category sandbx; there are errors, sandbox, watch, "
+                                 "plugin, all, "));
+  EXPECT_THAT(run.err, HasSubstr("log"));
+  EXPECT_EQ(product.sandglass({"--debug", "sandbx", "status"}).run().code, 2);
+  EXPECT_EQ(product.sandglass({"--debug", "log", "status"}).run().code, 0);
+}
+
+TEST(Config, UnderSystemd_LinesCarryPriorities) {  // G2
+  Product product;
+  const Output done =
+      shell("JOURNAL_STREAM=$(stat -L -c %d:%i /proc/self/fd/2) exec " + std::string(SANDGLASS) +
+                " --state-dir " + product.state() + " --debug sandbox run -- sh -c 'echo x > f'",
+            product.workspace());
+  EXPECT_EQ(done.code, 0);
+  EXPECT_THAT(done.err, HasSubstr("<7>[sandbox] "));
+  EXPECT_THAT(done.err, HasSubstr("<6>create  f"));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "contract/watchers/session_fixture.h"
+#include "support/logged.h"
 
 namespace sandglass::watch::testing {
 
@@ -12,6 +13,15 @@ TEST_F(SessionTest, Canary_IsNeverReported) {  // W2
   start();
   EXPECT_EQ(flushed(), Lines{});
   EXPECT_TRUE(std::filesystem::is_empty(root_));
+}
+
+TEST_F(SessionTest, StartAndStop_AreLinesOfTheSandboxCategory) {  // G1
+  const sandglass::testing::Logged logged;
+  start();
+  EXPECT_EQ(logged.count("sandbox: s: watcher inotify started on " + root_ + "\n"), 1u);
+  EXPECT_TRUE(session_->stop(kLongMs));
+  EXPECT_EQ(logged.count("sandbox: s: watcher inotify stopped\n"), 1u);
+  session_.reset();
 }
 
 TEST_F(SessionTest, DeepDirectoriesInOneBreath_EachFileOnce) {  // A1, J3, J4

@@ -27,6 +27,18 @@ TEST_F(Dispatch, Masks_SelectEvents_InSeqOrder) {  // H1, H5
   EXPECT_EQ(ready.seen(), (Strings{"ready "}));
 }
 
+TEST_F(Dispatch, EachEvent_IsALineOfTheSandboxCategory) {  // G1
+  FakeHook& fake = hook();
+  add(fake, "files");
+  start();
+  append("a\x1b", EventKind::file_create);
+  append("b", EventKind::file_delete);
+  drain();
+  EXPECT_EQ(logged_.text(),
+            "sandbox: hook files gets event box-1/1 (create a\\x1b)\n"
+            "sandbox: hook files gets event box-1/2 (delete b)\n");
+}
+
 TEST_F(Dispatch, ManyEvents_EachOnce_InOrder) {  // H2, H5, E3
   FakeHook& fake = hook();
   std::vector<uint64_t> seqs;
@@ -166,7 +178,8 @@ TEST_F(Dispatch, NameWithTerminalCodes_IsShownEscaped) {  // P3
   drain();
   EXPECT_EQ(logged_.text().find('\x1b'), std::string::npos);
   EXPECT_EQ(logged_.count("\nerrors: forged"), 0u);
-  EXPECT_EQ(logged_.count("a\\x1b[2J\\nerrors: forged"), 1u) << logged_.text();
+  EXPECT_EQ(logged_.count("failed on event box-1/1 (change a\\x1b[2J\\nerrors: forged)"), 1u)
+      << logged_.text();
 }
 
 // A batch call that records what it was offered.

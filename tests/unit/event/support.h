@@ -4,12 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
-#include "base/log.h"
 #include "event/journal.h"
+#include "support/logged.h"
 #include "support/temp_dir.h"
 
 namespace sandglass::testing {
@@ -52,35 +51,5 @@ inline void expect_gapless(const std::vector<EventPtr>& events, uint64_t first, 
   ASSERT_EQ(events.size(), count);
   for (size_t i = 0; i < count; i++) ASSERT_EQ(events[i]->seq, first + i);
 }
-
-// While it lives, log lines go here: "<category>: <text>\n".
-class Logged {
- public:
-  Logged() {
-    log::show_categories({"all"});
-    log::replace_sink([this](log::Level, std::string_view category, std::string_view text) {
-      std::lock_guard lock(mutex_);
-      text_.append(category).append(": ").append(text) += '\n';
-    });
-  }
-  ~Logged() {
-    log::replace_sink(nullptr);
-    log::show_categories({});
-  }
-  std::string text() const {
-    std::lock_guard lock(mutex_);
-    return text_;
-  }
-  size_t count(const std::string& what) const {
-    const std::string all = text();
-    size_t found = 0;
-    for (size_t at = all.find(what); at != std::string::npos; at = all.find(what, at + 1)) found++;
-    return found;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::string text_;
-};
 
 }  // namespace sandglass::testing

@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "files.h"
 #include "plugin/abi.h"
+#include "support/logged.h"
 #include "support/temp_dir.h"
 
 namespace sandglass::plugin {
@@ -53,6 +54,13 @@ uint64_t interests_of(const Registry& registry, const char* name) {
     return 0;
   }
   return adopt<sg_hook>((*type)->abi->methods).interests(nullptr);
+}
+
+TEST(Registry, EachFile_IsALineOfThePluginCategory) {  // G1
+  const testing::Logged logged;
+  load({"good", "no_symbol"});
+  EXPECT_EQ(logged.count("plugin: loaded " + bad_plugin("good") + ": "), 1u);
+  EXPECT_EQ(logged.count("plugin: refused " + bad_plugin("no_symbol") + ": "), 1u);
 }
 
 TEST(Registry, GoodPlugin_Loaded_OffersItsType) {

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <filesystem>
 
+#include "support/logged.h"
 #include "unit/watch/judge_fixture.h"
 
 namespace sandglass::watch::testing {
@@ -61,6 +62,15 @@ class FeedTest : public ::testing::Test {
   std::unique_ptr<Feed> feed_;
   sg_watch_sink* abi_ = nullptr;
 };
+
+TEST_F(FeedTest, HintsAndVerdicts_AreLinesOfTheWatchCategory) {  // G1
+  const sandglass::testing::Logged logged;
+  ready();
+  dir_.write("f\n", "x");
+  hint(SG_HINT_ENTRY, 0, "f\n");
+  EXPECT_TRUE(feed_->numbers().held == 0 || (feed_->release_held(), true));
+  EXPECT_EQ(logged.text(), "watch: hint: look at f\\n\nwatch: judged: create f\\n\n");
+}
 
 TEST_F(FeedTest, BeforeReady_EverythingIsFoldedIntoTheFirstLook) {  // rule 18
   dir_.write("f", "1");
