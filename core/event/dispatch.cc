@@ -1,6 +1,7 @@
 #include "event/dispatch.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/clock.h"
 #include "event/lane.h"
@@ -21,6 +22,7 @@ int64_t end_of(int timeout_ms) {
 struct Late {
   const Lane* lane;
   uint64_t done;
+  uint64_t told;  // what it missed up to here was reported before
   uint64_t missed = 0;
 };
 
@@ -38,7 +40,8 @@ class LaneDispatcher : public Dispatcher {
     const uint64_t wanted = journal_.last_seq();
     std::vector<Late> late;
     for (const auto& lane : lanes_)
-      if (!lane->wait_done(wanted, end)) late.push_back({lane.get(), lane->done()});
+      if (!lane->wait_done(wanted, end))
+        late.push_back({lane.get(), lane->done(), told_[lane.get()]});
     std::erase_if(late, [wanted](const Late& one) { return one.done >= wanted; });
     DrainReport report;
     const auto kept = std::stable_partition(late.begin(), late.end(),
@@ -47,6 +50,8 @@ class LaneDispatcher : public Dispatcher {
     late.erase(kept, late.end());
     report.undelivered = count(late, wanted, report.late);
     report.kept = count(durable, wanted, report.late_durable);
+    for (const auto* some : {&late, &durable})
+      for (const Late& one : *some) told_[one.lane] = wanted;
     return report;
   }
 
@@ -94,7 +99,7 @@ class LaneDispatcher : public Dispatcher {
 
   uint64_t missed_by(std::vector<Late>& late, uint64_t last) {
     uint64_t from = last;
-    for (const Late& one : late) from = std::min(from, one.done);
+    for (const Late& one : late) from = std::min(from, std::max(one.done, one.told));
     const auto cursor = journal_.subscribe(from);
     uint64_t missed = 0;
     while (cursor->position() < last) {
@@ -113,7 +118,7 @@ class LaneDispatcher : public Dispatcher {
     if (event.seq > last) return 0;
     bool missed = false;
     for (Late& one : late) {
-      if (event.seq <= one.done || !one.lane->wants(event)) continue;
+      if (event.seq <= std::max(one.done, one.told) || !one.lane->wants(event)) continue;
       one.missed++;
       missed = true;
     }
@@ -122,6 +127,7 @@ class LaneDispatcher : public Dispatcher {
 
   Journal& journal_;
   std::vector<std::shared_ptr<Lane>> lanes_;  // complete before the first is started
+  std::map<const Lane*, uint64_t> told_;      // drain()'s: up to where a lane's lag was reported
   bool stopped_ = false;
   Watchdog watchdog_;
 };

@@ -31,6 +31,7 @@ struct Handler {
   bool durable = false;
 };
 
+// What the last drain() has reported already is not counted again.
 struct DrainReport {
   // Events that some handler asked for and had not got at the deadline, and those handlers' names:
   // for durable ones they are kept, for the others they are over.
