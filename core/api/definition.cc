@@ -114,6 +114,7 @@ Result<Chosen> choose(const RunRequest& request) {
   debug.insert(debug.end(), configuration->debug.begin(), configuration->debug.end());
   log::show_categories(debug);
   Chosen chosen;
+  chosen.retention = configuration->retention;
   chosen.definition = std::move(*definition);
   if (!request.provider.empty()) {
     chosen.definition.provider = {};

@@ -12,6 +12,7 @@ struct Chosen {
   config::Definition definition;
   std::string workspace;  // absolute, no links left in it
   std::unique_ptr<plugin::Registry> registry;
+  config::Retention retention;
 };
 Result<Chosen> choose(const RunRequest& request);
 

@@ -3,6 +3,7 @@
 
 #include "api/definition.h"
 #include "api/patch_stat.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "event/journal.h"
 
@@ -36,9 +37,9 @@ bool wanted(const std::string& path, const std::vector<std::string>& prefixes) {
   return false;
 }
 
-Result<std::set<std::string>> touched(const std::string& journal) {
+Result<std::set<std::string>> touched(const std::string& journal, uint64_t first_seq) {
   std::set<std::string> paths;
-  for (uint64_t after = 0;;) {
+  for (uint64_t after = first_seq - 1;;) {
     auto events = read_journal(journal, after, 10'000);
     if (!events) return tl::unexpected(events.error());
     if (events->empty()) return paths;
@@ -73,7 +74,7 @@ Result<Diff> diff(const DiffRequest& request) {
   options.redact = record->redact;
   auto content = git::Content::open(record->baseline, record->workspace, options);
   if (!content) return tl::unexpected(content.error());
-  auto paths = touched(store->journal_file(record->id));
+  auto paths = touched(store->journal_file(record->id), record->first_seq);
   if (!paths) return tl::unexpected(paths.error());
   std::vector<std::string> prefixes;
   for (const std::string& path : request.paths) prefixes.push_back(relative(record->root, path));
@@ -103,7 +104,11 @@ Result<std::vector<InstanceStatus>> status(const std::string& state_dir,
     one.file_events = summary->file_events;
     one.last_ns = summary->last_ns;
     one.state = summary->state;
-    if (!one.owned && one.state != "destroyed" && one.state != "failed") one.state = "left";
+    one.owed = sandbox::owed(*summary);
+    if (record.keep_alive_ns) one.kept_until_ns = summary->last_ns + record.keep_alive_ns;
+    if (!one.owned && one.state != sandbox::name_of(sandbox::State::destroyed))
+      one.state = one.kept_until_ns > wall_ns() && sandbox::can_go_on(record, *summary) ? "kept"
+                                                                                        : "left";
     one.record = std::move(record);
     out.push_back(std::move(one));
   }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "event/event.h"
 #include "git/content.h"
 #include "plugin/registry.h"
+#include "sandbox/leftovers.h"
 #include "sandbox/run.h"
 #include "watch/session.h"
 
@@ -27,6 +29,7 @@ struct RunRequest {
   std::string workspace;           // "" is the definition's, else the current directory
   std::string thread_id;           // made when empty
   bool all_of_it = false;          // the home directory or / may be watched
+  bool keep = false;               // the box stays at the end, whatever the lifecycle says
   bool diff = false;               // the log hook shows patches; events come with their patch
   std::vector<std::string> debug;  // categories to log besides those of the configuration
   std::vector<std::string> env;    // "NAME=value", set inside the sandbox
@@ -37,6 +40,7 @@ struct RunRequest {
 struct RunReady {
   std::string sandbox_id, run_id, thread_id, provider, watcher, workspace;
   git::Baseline baseline;
+  bool resumed = false;            // the box of an earlier run goes on
   std::vector<std::string> notes;  // sentences: what the user should know before the command runs
 };
 
@@ -93,6 +97,7 @@ struct Which {  // one instance of the state directory
 };
 
 struct Events {
+  // Where the first one's seq is not `after` + 1, what was between is no longer kept.
   Origin origin;
   bool owned = false;  // a living process still adds to them
   std::vector<Event> events;
@@ -116,12 +121,33 @@ Result<Diff> diff(const DiffRequest& request);
 struct InstanceStatus {
   sandbox::InstanceRecord record;
   bool owned = false;
-  std::string state;  // of the lifecycle, or "left" when its process died before it was destroyed
+  // Of the lifecycle; "kept" where a later run goes on with the box, "left" where its process died
+  // before it was destroyed or its time is over.
+  std::string state;
   uint64_t events = 0, file_events = 0;
-  int64_t last_ns = 0;
+  int64_t last_ns = 0, kept_until_ns = 0;
+  std::map<std::string, uint64_t> owed;  // events that a durable hook has not had, by its name
 };
 Result<std::vector<InstanceStatus>> status(const std::string& state_dir,
                                            const std::string& sandbox);
+
+// ---- tidying ------------------------------------------------------------------------------------
+
+struct TidyRequest {
+  std::string state_dir, config;  // `config` names plugins and how long journals are kept
+  bool dry_run = false;           // only tell
+};
+// Destroys what ended processes left and what is out of its time, then removes old journals.
+Result<std::vector<sandbox::Tidied>> gc(const TidyRequest& request);
+
+struct RemoveRequest {
+  TidyRequest tidy;
+  std::vector<std::string> sandboxes;  // ids, or names of definitions
+  bool purge = false;                  // the journal too
+  bool force = false;                  // also one that a durable hook has not had
+};
+// Destroys the boxes of these sandboxes. One in use is Fault::busy in its entry.
+Result<std::vector<sandbox::Tidied>> remove(const RemoveRequest& request);
 
 // ---- inspect ------------------------------------------------------------------------------------
 

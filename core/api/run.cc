@@ -6,6 +6,7 @@
 #include "api/patch_stat.h"
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "base/text.h"
 
 namespace sandglass::api {
@@ -17,10 +18,13 @@ constexpr size_t kMostCounted = 2'000;  // files whose lines are counted for the
 std::vector<std::string> neighbours(const sandbox::Store& store, const std::string& own,
                                     const std::string& workspace) {
   std::vector<std::string> notes;
-  for (const sandbox::InstanceRecord& other : store.list())
-    if (other.id != own && other.workspace == workspace && store.owned(other.id))
-      notes.push_back("sandbox " + other.id +
+  for (const std::string& id : store.open_ids()) {
+    if (id == own || !store.owned(id)) continue;
+    auto other = store.record(id);
+    if (other && other->workspace == workspace)
+      notes.push_back("sandbox " + id +
                       " is running in this directory too: each sees the other's changes");
+  }
   return notes;
 }
 
@@ -103,6 +107,18 @@ void summarize(sandbox::Sandbox& box, RunReport& report) {
   }
 }
 
+// What earlier processes left. Nothing of it concerns this run's result.
+void tidy_up(const sandbox::Store& store, const Chosen& chosen) {
+  for (const sandbox::Tidied& one : sandbox::reap_leftovers(*chosen.registry, store, false)) {
+    const std::string text = "sandbox " + one.id + ", " + one.why + ", ";
+    if (one.error.empty())
+      log::info(text + "was destroyed");
+    else
+      log::error(text + "was not destroyed: " + one.error);
+  }
+  sandbox::apply_retention_daily(store, chosen.retention);
+}
+
 }  // namespace
 
 Result<RunReport> run(const RunRequest& request, sandbox::ExecIo& io, const RunObserver& observer,
@@ -111,8 +127,14 @@ Result<RunReport> run(const RunRequest& request, sandbox::ExecIo& io, const RunO
   if (!store) return tl::unexpected(store.error());
   auto chosen = choose(request);
   if (!chosen) return tl::unexpected(chosen.error());
-  auto box = sandbox::Sandbox::ensure(*chosen->registry, *store,
-                                      {chosen->definition, chosen->workspace}, cancel);
+  if (request.keep && chosen->definition.lifecycle.reuse == config::Reuse::none)
+    return fail(
+        Fault::invalid,
+        "--keep keeps a box for later runs, but this sandbox is not reused: define one with "
+        "lifecycle: {reuse: thread} and name it with --sandbox");
+  auto box =
+      sandbox::Sandbox::ensure(*chosen->registry, *store,
+                               {chosen->definition, chosen->workspace, request.thread_id}, cancel);
   if (!box) return tl::unexpected(box.error());
 
   const sandbox::InstanceRecord& record = (*box)->record();
@@ -123,7 +145,7 @@ Result<RunReport> run(const RunRequest& request, sandbox::ExecIo& io, const RunO
   wanted.exec.env = request.env;
   if (request.time_limit_ns) wanted.exec.deadline_ns = mono_ns() + request.time_limit_ns;
   observer.ready({record.id, wanted.run_id, wanted.thread_id, record.provider, record.watcher,
-                  record.workspace, record.baseline,
+                  record.workspace, record.baseline, (*box)->resumed(),
                   neighbours(*store, record.id, record.workspace)});
 
   std::unique_ptr<Follower> follower;
@@ -133,12 +155,15 @@ Result<RunReport> run(const RunRequest& request, sandbox::ExecIo& io, const RunO
   io.output = observer.output;
   auto result = sandbox::run(**box, std::move(wanted), io, cancel);
   if (follower) follower->finish();
+  const bool stopped = !result || result->state == sandbox::RunState::cancelled;
   RunReport report;
   if (result) {
     report.result = std::move(*result);
     summarize(**box, report);
   }
-  (void)(*box)->destroy();  // logged there; the run itself is over
+  (void)(*box)->complete(stopped, request.keep);  // logged there; the run itself is over
+  box->reset();
+  tidy_up(*store, *chosen);
   if (!result) return tl::unexpected(result.error());
   return report;
 }

@@ -24,6 +24,8 @@ Command add_watch(CLI::App& app, Context& context);
 Command add_events(CLI::App& app, Context& context);
 Command add_diff(CLI::App& app, Context& context);
 Command add_status(CLI::App& app, Context& context);
+Command add_rm(CLI::App& app, Context& context);
+Command add_gc(CLI::App& app, Context& context);
 Command add_check(CLI::App& app, Context& context);
 Command add_plugin(CLI::App& app, Context& context);
 Command add_schema(CLI::App& app, Context& context);

@@ -33,8 +33,16 @@ std::string human(const Event& event) {
   return line + (is_file(event.kind) ? shown(event.path) : shown(event.json));
 }
 
-bool print_page(const api::Events& page, bool json) {
+// Rule S3: a gap is said, once.
+std::string gap(uint64_t oldest, bool json) {
+  if (json) return stream::reset(oldest, wall_ns());
+  return "  events before " + std::to_string(oldest) + " are no longer kept";
+}
+
+bool print_page(const api::Events& page, uint64_t after, bool json) {
   std::string text;
+  if (!page.events.empty() && page.events.front().seq != after + 1)
+    text = gap(page.events.front().seq, json) + "\n";
   for (const Event& event : page.events) {
     text += json ? stream::custom(page.origin, event) : human(event);
     text += '\n';
@@ -69,7 +77,7 @@ int events(Options& o, Context& context) {
     auto page = api::events(o.which, o.after, kPage);
     if (!page) return print_error(page.error(), o.json), exit_code(page.error());
     o.which.sandbox = page->origin.sandbox_id;  // a newer instance does not take over
-    if (!print_page(*page, o.json)) return 0;
+    if (!print_page(*page, o.after, o.json)) return 0;
     if (!page->events.empty()) o.after = page->events.back().seq;
     if (page->events.size() == kPage) continue;
     if (!o.follow || !page->owned || !pause.wait()) return 0;

@@ -30,31 +30,6 @@ int check(const std::string& file, bool json) {
   return result.problems.empty() ? 0 : kUsage;
 }
 
-int plugin_list(const std::string& config, bool json) {
-  const auto looked = api::plugins(config);
-  if (!looked) return print_error(looked.error(), json), exit_code(looked.error());
-  const std::vector<plugin::Looked>& all = *looked;
-  JsonWriter w;
-  w.open('{').key("files").open('[');
-  for (const plugin::Looked& one : all) {
-    if (!json) {
-      print_line((one.loaded ? "loaded   " : "refused  ") + shown(one.file));
-      print_line("         " + one.sentence);
-      continue;
-    }
-    w.open('{').key("file").value(utf8_or_escaped(one.file)).key("loaded").value(one.loaded);
-    w.key("sentence").value(one.sentence).key("plugin").value(one.plugin_id);
-    w.key("version").value(one.plugin_version).key("types").open('[');
-    for (const std::string& type : one.types) w.value(type);
-    w.close(']').close('}');
-  }
-  w.close(']').close('}');
-  if (json) print_line(w.text());
-  if (!json && all.empty())
-    say("  no plugin files were found: set SANDGLASS_PLUGIN_PATH, or install sandglass");
-  return 0;
-}
-
 }  // namespace
 
 Command add_check(CLI::App& app, Context&) {
@@ -70,23 +45,6 @@ Command add_check(CLI::App& app, Context&) {
       "nothing.\n"
       "Exit code 0: usable, 2: not.");
   return [o] { return check(o->file, o->json); };
-}
-
-Command add_plugin(CLI::App& app, Context&) {
-  struct Options {
-    std::string config;
-    bool json = false;
-  };
-  auto o = std::make_shared<Options>();
-  CLI::App* list = app.add_subcommand("list", "Every plugin file looked at, and what became of it");
-  list->add_option("--config", o->config, "Configuration file whose plugins to load too")
-      ->type_name("FILE");
-  list->add_flag("--json", o->json, "One object");
-  app.require_subcommand(1);
-  app.footer(
-      "Plugins are looked for in the files that the configuration names, in the folders of\n"
-      "SANDGLASS_PLUGIN_PATH, and in lib/sandglass beside the executable's folder.");
-  return [o] { return plugin_list(o->config, o->json); };
 }
 
 Command add_schema(CLI::App& app, Context&) {

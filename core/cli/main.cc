@@ -22,6 +22,8 @@ constexpr Row kCommands[] = {
     {"events", "Print the journal of a sandbox", cli::add_events},
     {"diff", "Print what a sandbox changed as one patch", cli::add_diff},
     {"status", "List sandboxes and their state", cli::add_status},
+    {"rm", "Destroy sandboxes that are kept or were left", cli::add_rm},
+    {"gc", "Destroy leftovers and remove old journals", cli::add_gc},
     {"check", "Check a configuration file", cli::add_check},
     {"plugin", "Look at plugins", cli::add_plugin},
     {"schema", "Print the JSON Schema of configuration files", cli::add_schema},

@@ -36,6 +36,7 @@ size_t read_stdin(std::span<char> room) {
 
 std::string header(const api::RunReady& ready) {
   std::string line = "  sandbox " + ready.sandbox_id + "  " + ready.provider;
+  if (ready.resumed) line += " (resumed)";
   line += ", watcher " + (ready.watcher.empty() ? std::string("off") : ready.watcher);
   const git::Baseline& baseline = ready.baseline;
   if (!baseline.commit.empty())
@@ -202,15 +203,23 @@ int run(Options& o, Context& context) {
   o.request.exec.argv = context.rest;
   o.request.exec.with_input = true;
   o.request.exec.tty = !o.json && is_terminal(0) && is_terminal(1);
-  terminal_size(o.request.exec.rows, o.request.exec.columns);
   if (!o.time_limit.empty()) {
     auto limit = config::parse_duration(o.time_limit);
     if (!limit) return print_error(limit.error()), kOurFault;
     o.request.time_limit_ns = *limit;
   }
   sandbox::Cancellation cancel;
-  StopSignals signals([&](int) { cancel.cancel(); });
+  uint32_t rows, columns;
+  terminal_size(rows, columns);
+  sandbox::TerminalSize size(rows, columns);
+  StopSignals signals([&](int) { cancel.cancel(); },
+                      [&] {
+                        uint32_t now_rows, now_columns;
+                        terminal_size(now_rows, now_columns);
+                        size.set(now_rows, now_columns);
+                      });
   sandbox::ExecIo io;
+  io.size = &size;
   io.input = read_stdin;
   io.input_fd = 0;
   return o.json ? run_json(o, io, cancel) : run_plain(o, io, cancel);
@@ -236,6 +245,8 @@ Command add_run(CLI::App& app, Context& context) {
   app.add_option("--timeout", o->time_limit,
                  "End the command's whole process tree after this long, such as 10m")
       ->type_name("TIME");
+  app.add_flag("--keep", o->request.keep,
+               "Keep the box at the end, also when the run is stopped (lifecycle: reuse: thread)");
   app.add_flag("--diff", o->request.diff, "Show each event's patch against the baseline");
   app.add_flag("--json", o->json, "The run's events and output as AG-UI lines on stdout");
   app.add_flag("--yes-all-of-it", o->request.all_of_it,

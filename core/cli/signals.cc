@@ -10,15 +10,16 @@
 namespace sandglass::cli {
 namespace {
 
-sigset_t stop_set() {
+sigset_t handled() {
   sigset_t set;
   sigemptyset(&set);
-  for (int s : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, s);
+  for (int s : {SIGINT, SIGTERM, SIGHUP, SIGWINCH}) sigaddset(&set, s);
   return set;
 }
 
-void listen(int end_fd, const std::function<void(int)>& stop) {
-  const sigset_t set = stop_set();
+void listen(int end_fd, const std::function<void(int)>& stop,
+            const std::function<void()>& resized) {
+  const sigset_t set = handled();
   Fd signals(::signalfd(-1, &set, SFD_CLOEXEC));
   for (bool stopping = false;;) {
     pollfd fds[] = {{signals.get(), POLLIN, 0}, {end_fd, POLLIN, 0}};
@@ -27,6 +28,10 @@ void listen(int end_fd, const std::function<void(int)>& stop) {
     signalfd_siginfo info;
     if (::read(signals.get(), &info, sizeof info) != sizeof info) continue;
     const int signal = static_cast<int>(info.ssi_signo);
+    if (signal == SIGWINCH) {
+      if (resized) resized();
+      continue;
+    }
     if (stopping) ::_exit(128 + signal);
     stopping = true;
     stop(signal);
@@ -36,16 +41,18 @@ void listen(int end_fd, const std::function<void(int)>& stop) {
 }  // namespace
 
 void block_signals() {
-  const sigset_t set = stop_set();
+  const sigset_t set = handled();
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
 }
 
-StopSignals::StopSignals(std::function<void(int)> stop) {
+StopSignals::StopSignals(std::function<void(int)> stop, std::function<void()> resized) {
   auto end = make_eventfd();
   if (!end) return;
   end_fd_ = end->release();
-  thread_ = std::thread([fd = end_fd_, stop = std::move(stop)] { listen(fd, stop); });
+  thread_ = std::thread([fd = end_fd_, stop = std::move(stop), resized = std::move(resized)] {
+    listen(fd, stop, resized);
+  });
 }
 
 StopSignals::~StopSignals() {

@@ -28,6 +28,10 @@ void print_json(const std::vector<api::InstanceStatus>& all) {
         .value(one.record.provider);
     w.key("watcher").value(one.record.watcher).key("baseline").value(one.record.baseline.commit);
     w.key("created").value(iso_time(one.record.created_ns));
+    if (one.state == "kept") w.key("keptUntil").value(iso_time(one.kept_until_ns));
+    w.key("owed").open('{');
+    for (const auto& [hook, count] : one.owed) w.key(hook).value(count);
+    w.close('}');
     w.key("events").value(one.events).key("fileEvents").value(one.file_events).close('}');
   }
   w.close(']').close('}');
@@ -36,7 +40,8 @@ void print_json(const std::vector<api::InstanceStatus>& all) {
 
 void print_human(const std::vector<api::InstanceStatus>& all) {
   for (const api::InstanceStatus& one : all) {
-    print_line(one.record.id + "  " + one.state + (one.owned ? " (running)" : ""));
+    print_line(one.record.id + "  " + one.state + (one.owned ? " (running)" : "") +
+               (one.state == "kept" ? " until " + iso_time(one.kept_until_ns) : ""));
     print_line("  workspace  " + shown(one.record.workspace));
     print_line("  provider   " + one.record.provider + ", watcher " +
                (one.record.watcher.empty() ? "off" : one.record.watcher));
@@ -44,6 +49,8 @@ void print_human(const std::vector<api::InstanceStatus>& all) {
                (one.record.baseline.commit.empty() ? "empty" : one.record.baseline.commit));
     print_line("  events     " + std::to_string(one.events) + ", of files " +
                std::to_string(one.file_events) + ", started " + iso_time(one.record.created_ns));
+    for (const auto& [hook, count] : one.owed)
+      print_line("  durable    " + shown(hook) + " has not had " + count_of(count, "event"));
   }
 }
 

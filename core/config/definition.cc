@@ -6,6 +6,8 @@
 #include <cstdlib>
 
 #include "config/read.h"
+#include "config/source.h"
+#include "config/yaml.h"
 
 namespace sandglass::config {
 
@@ -92,20 +94,45 @@ HookBinding binding_of(HookPoint point, const Value& value) {
   const Value* name = value.find("name");
   binding.name = name ? name->string : binding.use.name;
   if (const Value* timeout = value.find("timeout")) binding.timeout_ns = duration_of(*timeout);
+  if (const Value* delivery = value.find("delivery"))
+    binding.durable = delivery->string == "durable";
   return binding;
+}
+
+// Calls fn(point, binding, path below `path`) for each binding.
+template <class F>
+void each_binding(const Value& hooks, const std::string& path, F&& fn) {
+  for (const auto& [name, point] : kPoints) {
+    const Value* bound = hooks.find(name);
+    if (!bound) continue;
+    const std::string here = path_of(path, name);
+    if (bound->kind != Kind::list) fn(point, *bound, here);
+    for (size_t i = 0; bound->kind == Kind::list && i < bound->list.size(); i++)
+      fn(point, bound->list[i], path_of(here, i));
+  }
 }
 
 std::vector<HookBinding> hooks_of(const Value& value) {
   std::vector<HookBinding> out;
-  for (const auto& [name, point] : kPoints) {
-    const Value* bound = value.find(name);
-    if (!bound) continue;
-    if (bound->kind != Kind::list) {
-      out.push_back(binding_of(point, *bound));
-      continue;
-    }
-    for (const Value& one : bound->list) out.push_back(binding_of(point, one));
-  }
+  each_binding(value, "", [&](HookPoint point, const Value& one, const std::string&) {
+    out.push_back(binding_of(point, one));
+  });
+  return out;
+}
+
+Lifecycle lifecycle_of(const Value& value) {
+  Lifecycle out;
+  if (const Value* reuse = value.find("reuse"))
+    out.reuse = reuse->string == "thread" ? Reuse::thread : Reuse::none;
+  out.destroy_on_complete = out.reuse == Reuse::none;
+  if (const Value* keep = value.find("keepAlive")) out.keep_alive_ns = duration_of(*keep);
+  if (const Value* destroy = value.find("destroyOnComplete"))
+    out.destroy_on_complete = destroy->boolean;
+  if (const Value* at = value.find("snapshot"))
+    out.snapshot = at->string == "after-setup" ? SnapshotAt::after_setup
+                   : at->string == "after-run" ? SnapshotAt::after_run
+                                               : SnapshotAt::none;
+  if (const Value* age = value.find("snapshotMaxAge")) out.snapshot_max_age_ns = duration_of(*age);
   return out;
 }
 
@@ -130,6 +157,16 @@ FileEvents file_events_of(const Value& value) {
 
 }  // namespace
 
+Result<Use> provider_of_identity(const std::string& json) {
+  auto source = Source::of(json, "definition");  // JSON is YAML
+  if (!source) return tl::unexpected(source.error());
+  Parsed parsed = parse_yaml(*source);
+  const Value* provider = parsed.root.find("provider");
+  if (!parsed.problems.empty() || !provider || !provider->find("use"))
+    return fail(Fault::corrupt, "it is no definition");
+  return use_of(*provider);
+}
+
 Definition read_definition(const std::string& id, const Value& value) {
   Definition out = default_definition();
   out.hooks.clear();
@@ -139,12 +176,46 @@ Definition read_definition(const std::string& id, const Value& value) {
   if (const Value* path = value.at_pointer("/workspace/path"))
     out.workspace = absolute_path(path->string, path->place);
   if (const Value* root = value.at_pointer("/workspace/root")) out.root = root->string;
+  if (const Value* lifecycle = value.find("lifecycle")) out.lifecycle = lifecycle_of(*lifecycle);
   if (const Value* events = value.find("fileEvents")) out.file_events = file_events_of(*events);
   if (const Value* redact = value.find("redact"))
     for (const Value& pattern : redact->list) out.redact.push_back(pattern.string);
   if (const Value* hooks = value.find("hooks")) out.hooks = hooks_of(*hooks);
   out.json = identity(out);
   return out;
+}
+
+// What no table of keys can say: how settings go together.
+void check_definition(const std::string& id, const Value& value, std::vector<Problem>& problems) {
+  const std::string path = path_of("sandboxes", id);
+  std::map<std::string, Place> durable;
+  auto check = [&](HookPoint, const Value& binding, const std::string& here) {
+    const Value* delivery = binding.find("delivery");
+    if (!delivery || delivery->string != "durable") return;
+    const Value* name = binding.find("name");
+    if (!name) {
+      problems.push_back(problem_at(delivery->place, path_of(here, "delivery"),
+                                    "\"durable\" needs a name of the hook's own, under which its "
+                                    "place is kept; write name: NAME beside it"));
+      return;
+    }
+    const auto [first, fresh] = durable.emplace(name->string, name->place);
+    if (!fresh)
+      problems.push_back(problem_at(
+          name->place, path_of(here, "name"),
+          "is the name of another durable hook, at " + first->second.text() + "; choose another"));
+  };
+  if (const Value* hooks = value.find("hooks")) each_binding(*hooks, path_of(path, "hooks"), check);
+  const Value* reuse = value.at_pointer("/lifecycle/reuse");
+  const bool reused = reuse && reuse->string == "thread";
+  for (const char* key : {"keepAlive", "destroyOnComplete"}) {
+    const Value* set = value.at_pointer(std::string("/lifecycle/") + key);
+    const bool keeps = set && !(set->kind == Kind::boolean && set->boolean);
+    if (keeps && !reused)
+      problems.push_back(problem_at(set->place, path_of(path_of(path, "lifecycle"), key),
+                                    "keeps a box that no later run would use; write reuse: thread "
+                                    "beside it"));
+  }
 }
 
 }  // namespace sandglass::config

@@ -26,6 +26,18 @@ struct HookBinding {
   Use use;
   std::string name;  // `name:`, or the type's name
   int64_t timeout_ns = 10'000'000'000;
+  bool durable = false;  // named then, and the only durable one of that name
+};
+
+enum class Reuse { none, thread };
+enum class SnapshotAt { none, after_setup, after_run };
+
+struct Lifecycle {
+  Reuse reuse = Reuse::none;
+  int64_t keep_alive_ns = 86'400'000'000'000;  // after the last run, where it is reused
+  bool destroy_on_complete = true;             // by default: unless it is reused
+  SnapshotAt snapshot = SnapshotAt::none;
+  int64_t snapshot_max_age_ns = 7 * 86'400'000'000'000;
 };
 
 struct PluginFile {
@@ -49,17 +61,25 @@ struct Definition {
   Use provider;           // default: local
   std::string workspace;  // directory of this machine; absolute, or empty: decided by the command
   std::string root = "/workspace";
+  Lifecycle lifecycle;
   FileEvents file_events;
   std::vector<std::string> redact;  // patterns whose content nobody gets
   std::vector<HookBinding> hooks;
   Place place;
-  std::string json;  // canonical: id, provider, workspace; for keys and for providers. Hooks and
-                     // watching are not in it: they may change while a box lives
+  std::string json;  // canonical: id, provider, workspace; for keys and for providers. Hooks,
+                     // watching and lifecycle are not in it: they may change while a box lives
+};
+
+// How long journals are kept (rule P2).
+struct Retention {
+  int64_t age_ns = 30 * 86'400'000'000'000;  // after the sandbox ended
+  uint64_t bytes = 1'000'000'000;            // all journals of the state directory together
 };
 
 struct Configuration {
   std::vector<PluginFile> plugins;
   std::map<std::string, Definition> sandboxes;
+  Retention retention;
   std::vector<std::string> debug;  // categories; "all"
 };
 
@@ -78,6 +98,9 @@ Loaded load_text(std::string_view yaml, const std::string& name, Environment env
 // The user's, then the system's file, whichever exist: $XDG_CONFIG_HOME/sandglass/sandglass.yaml,
 // /etc/sandglass/sandglass.yaml.
 std::vector<std::string> default_files();
+
+// The provider out of a Definition::json, with its settings.
+Result<Use> provider_of_identity(const std::string& json);
 
 // What runs without any file: provider local, watcher auto, hook log on every file event.
 Definition default_definition();

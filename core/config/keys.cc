@@ -94,6 +94,11 @@ constexpr Rule kTimeout{"a duration such as 10s", kTimeoutShapes};
 constexpr std::array kIntervalShapes{Shape{.form = Form::duration, .low = 10 * kMs, .high = kHour}};
 constexpr Rule kInterval{"a duration such as 700ms", kIntervalShapes};
 
+template <auto& kWords>
+bool is_one_of(std::string_view s) {
+  return std::find(kWords.begin(), kWords.end(), s) != kWords.end();
+}
+
 // A plugin by name, or with settings.
 constexpr std::array kUseKeys{
     Key{"use", &kName, "The name of a plugin's type; see `sandglass plugin list`.", {}, true},
@@ -146,11 +151,48 @@ constexpr std::array kFileEventsShapes{Shape{.form = Form::flag},
                                        Shape{.form = Form::map, .keys = kFileEventsKeys}};
 constexpr Rule kFileEvents{"true, false, or a map such as {diff: true}", kFileEventsShapes};
 
+// sandboxes.<id>.lifecycle:
+constexpr std::array kReuseWords{std::string_view("none"), std::string_view("thread")};
+constexpr std::array kReuseShapes{
+    Shape{.form = Form::text, .accepts = is_one_of<kReuseWords>, .pattern = "^(none|thread)$"}};
+constexpr Rule kReuse{"thread or none", kReuseShapes};
+constexpr std::array kSnapshotWords{std::string_view("none"), std::string_view("after-setup"),
+                                    std::string_view("after-run")};
+constexpr std::array kSnapshotShapes{Shape{.form = Form::text,
+                                           .accepts = is_one_of<kSnapshotWords>,
+                                           .pattern = "^(none|after-setup|after-run)$"}};
+constexpr Rule kSnapshot{"after-setup, after-run or none", kSnapshotShapes};
+constexpr std::array kAgeShapes{
+    Shape{.form = Form::duration, .low = 1'000 * kMs, .high = 3660 * 24 * kHour}};
+constexpr Rule kAge{"a duration such as 30m", kAgeShapes};
+constexpr std::array kLifecycleKeys{
+    Key{"reuse", &kReuse,
+        "thread: later runs of the same thread go on in the same box; none: each run gets a new "
+        "one.",
+        "\"none\""},
+    Key{"keepAlive", &kAge, "How long a box that may be reused is kept after its last run.",
+        "\"24h\""},
+    Key{"destroyOnComplete", &kFlag,
+        "Destroy the box when a run ends. Without it: as reuse says, none destroys."},
+    Key{"snapshot", &kSnapshot,
+        "When the provider takes a snapshot that later boxes start from, where it can.",
+        "\"none\""},
+    Key{"snapshotMaxAge", &kAge, "An older snapshot is not started from.", "\"7d\""}};
+constexpr std::array kLifecycleShapes{Shape{.form = Form::map, .keys = kLifecycleKeys}};
+constexpr Rule kLifecycle{"a map such as {reuse: thread, keepAlive: 30m}", kLifecycleShapes};
+
 // sandboxes.<id>.hooks:
+constexpr std::array kDeliveryWords{std::string_view("live"), std::string_view("durable")};
+constexpr std::array kDeliveryShapes{
+    Shape{.form = Form::text, .accepts = is_one_of<kDeliveryWords>, .pattern = "^(live|durable)$"}};
+constexpr Rule kDelivery{"live or durable", kDeliveryShapes};
 constexpr std::array kBindingKeys{
     kUseKeys[0], kUseKeys[1],
     Key{"name", &kName, "What this hook is called in logs; the type's name without it."},
-    Key{"timeout", &kTimeout, "A handler that takes longer is ended.", "\"10s\""}};
+    Key{"timeout", &kTimeout, "A handler that takes longer is ended.", "\"10s\""},
+    Key{"delivery", &kDelivery,
+        "durable: every event at least once, through crashes and restarts; needs a name.",
+        "\"live\""}};
 constexpr std::array kBindingShapes{
     Shape{.form = Form::text, .accepts = is_name, .pattern = kNamePattern},
     Shape{.form = Form::map, .keys = kBindingKeys}};
@@ -182,6 +224,7 @@ constexpr Rule kRedact{"a list of patterns: [\"*.pem\", secrets/]", kRedactShape
 constexpr std::array kSandboxKeys{
     Key{"provider", &kProvider, "What creates and drives the sandbox.", "\"local\""},
     Key{"workspace", &kWorkspace, "The directory the agent works in."},
+    Key{"lifecycle", &kLifecycle, "How long the box lives, and what is kept of it."},
     Key{"fileEvents", &kFileEvents, "Whether and how the workspace is watched.", "true"},
     Key{"redact", &kRedact,
         "Files whose content nobody gets, as in a .gitignore: events come without diffs.", "[]"},
@@ -206,6 +249,19 @@ constexpr std::array kDebugShapes{Shape{.form = Form::flag},
                                   Shape{.form = Form::map, .keys = kDebugKeys}};
 constexpr Rule kDebug{"true, false, or a map such as {sandbox: true}", kDebugShapes};
 
+// retention:
+bool is_size(std::string_view s) {
+  return parse_size(s).has_value();
+}
+constexpr std::array kSizeShapes{
+    Shape{.form = Form::text, .accepts = is_size, .pattern = "^[0-9]"}};
+constexpr Rule kSize{"a size such as 1 GB", kSizeShapes};
+constexpr std::array kRetentionKeys{
+    Key{"age", &kAge, "Journals of sandboxes that ended longer ago are removed.", "\"30d\""},
+    Key{"size", &kSize, "All journals together; the oldest go first.", "\"1 GB\""}};
+constexpr std::array kRetentionShapes{Shape{.form = Form::map, .keys = kRetentionKeys}};
+constexpr Rule kRetention{"a map such as {age: 30d, size: 1 GB}", kRetentionShapes};
+
 // The file.
 constexpr std::array kVersionShapes{Shape{.form = Form::whole, .low = 1, .high = 1}};
 constexpr Rule kVersion{"1, the version of this format", kVersionShapes};
@@ -214,6 +270,7 @@ constexpr std::array kFileKeys{
     Key{"include", &kPaths, "Files to read as well, relative to this one."},
     Key{"plugins", &kPlugins, "Plugin files to load besides those that ship."},
     Key{"sandboxes", &kSandboxes, "Sandboxes by id."},
+    Key{"retention", &kRetention, "How long journals are kept."},
     Key{"debug", &kDebug, "Categories of debug lines on stderr.", "false"}};
 constexpr std::array kFileShapes{Shape{.form = Form::map, .keys = kFileKeys}};
 constexpr Rule kFile{"a map that begins with \"version: 1\"", kFileShapes};

@@ -99,6 +99,7 @@ class Loader {
     if (!parsed.complete) return;
     includes(parsed.root);
     if (const Value* sandboxes = parsed.root.find("sandboxes")) claim_ids(*sandboxes);
+    if (sound) check_definitions(parsed.root);
     if (sound) take_all(parsed.root);
   }
 
@@ -156,6 +157,13 @@ class Loader {
     }
   }
 
+  void check_definitions(const Value& root) {
+    const Value* sandboxes = root.find("sandboxes");
+    if (!sandboxes) return;
+    for (const auto& [key, value] : sandboxes->map)
+      check_definition(key.string, value, out_.problems);
+  }
+
   void take_all(const Value& root) {
     Configuration& to = out_.configuration;
     if (const Value* plugins = root.find("plugins"))
@@ -164,7 +172,15 @@ class Loader {
     if (const Value* sandboxes = root.find("sandboxes"))
       for (const auto& [key, value] : sandboxes->map)
         to.sandboxes.emplace(key.string, read_definition(key.string, value));
+    if (const Value* retention = root.find("retention")) take_retention(*retention);
     if (const Value* debug = root.find("debug")) take_debug(*debug);
+  }
+
+  void take_retention(const Value& value) {
+    Retention& to = out_.configuration.retention;
+    if (const Value* age = value.find("age")) to.age_ns = parse_duration(age->string).value_or(0);
+    if (const Value* size = value.find("size"))
+      to.bytes = static_cast<uint64_t>(parse_size(size->string).value_or(0));
   }
 
   void take_plugin(const Value& value, const std::string& path) {

@@ -129,7 +129,7 @@ git::Piece DeliveredEvent::read(const sg_call* call, uint32_t which) const {
   const auto plain = static_cast<git::Which>(which & ~uint32_t{SG_FOR_EXPORT});
   auto piece = desk_->read(*event_, plain, which & SG_FOR_EXPORT);
   if (!piece) return empty_piece(git::PieceState::unsupported);
-  if (event_->flags & event_replay && plain != git::Which::before) piece->flags |= git::piece_late;
+  if (flags & SG_EVF_REPLAY && plain != git::Which::before) piece->flags |= git::piece_late;
   return std::move(*piece);
 }
 

@@ -55,6 +55,8 @@ class DeliveredEvent : public sg_event {
   const Event& event() const { return *event_; }
   void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
   void release();
+  // It is offered once more (SG_EVF_REPLAY). On the handler's thread, while no call runs.
+  void mark_replay() { flags |= SG_EVF_REPLAY; }
 
   // Reads it the first time, then remembers; what is refused for want of room is
   // SG_CONTENT_TOO_LARGE without data and may be asked again. Within `call`, on its thread.

@@ -28,10 +28,7 @@ class LaneDispatcher : public Dispatcher {
  public:
   LaneDispatcher(Journal& journal, std::vector<Handler> handlers, const ContentSource& content)
       : journal_(journal), watchdog_([this](int64_t now) { return look(now); }) {
-    const uint64_t after = journal.last_seq();
-    for (Handler& handler : handlers)
-      lanes_.push_back(std::make_shared<Lane>(std::move(handler), journal.origin(),
-                                              journal.subscribe(after), content));
+    for (Handler& handler : handlers) add(std::move(handler), content);
     for (const auto& lane : lanes_) lane->start([this](int64_t at) { watchdog_.expect(at); });
   }
   ~LaneDispatcher() override { stop(kLastStopMs); }
@@ -44,11 +41,19 @@ class LaneDispatcher : public Dispatcher {
       if (!lane->wait_done(wanted, end)) late.push_back({lane.get(), lane->done()});
     std::erase_if(late, [wanted](const Late& one) { return one.done >= wanted; });
     DrainReport report;
-    if (late.empty()) return report;
-    report.undelivered = count(late, wanted);
-    for (const Late& one : late)
-      if (one.missed) report.late.push_back(one.lane->name());
+    const auto kept = std::stable_partition(late.begin(), late.end(),
+                                            [](const Late& one) { return !one.lane->durable(); });
+    std::vector<Late> durable(kept, late.end());
+    late.erase(kept, late.end());
+    report.undelivered = count(late, wanted, report.late);
+    report.kept = count(durable, wanted, report.late_durable);
     return report;
+  }
+
+  bool owes() const override {
+    const uint64_t last = journal_.last_seq();
+    return std::any_of(lanes_.begin(), lanes_.end(),
+                       [last](const auto& lane) { return lane->durable() && lane->done() < last; });
   }
 
   void stop(int timeout_ms) override {
@@ -59,14 +64,35 @@ class LaneDispatcher : public Dispatcher {
   }
 
  private:
+  void add(Handler handler, const ContentSource& content) {
+    uint64_t after = journal_.last_seq();
+    if (handler.durable) {
+      const Places places = journal_.places();
+      const auto known = places.find(handler.name);
+      if (known != places.end())
+        after = std::min(after, known->second.seq);
+      else
+        journal_.keep_place(handler.name, {after, 0, 0});
+    }
+    lanes_.push_back(std::make_shared<Lane>(std::move(handler), journal_, after, content));
+  }
+
   int64_t look(int64_t now) {
     int64_t again = Watchdog::kNever;
     for (const auto& lane : lanes_) again = std::min(again, lane->look(now));
     return again;
   }
 
-  // Events up to `last` that some late handler wants and has not got.
-  uint64_t count(std::vector<Late>& late, uint64_t last) {
+  // Events up to `last` that some late handler wants and has not got; the names of those handlers.
+  uint64_t count(std::vector<Late>& late, uint64_t last, std::vector<std::string>& names) {
+    if (late.empty()) return 0;
+    const uint64_t missed = missed_by(late, last);
+    for (const Late& one : late)
+      if (one.missed) names.push_back(one.lane->name());
+    return missed;
+  }
+
+  uint64_t missed_by(std::vector<Late>& late, uint64_t last) {
     uint64_t from = last;
     for (const Late& one : late) from = std::min(from, one.done);
     const auto cursor = journal_.subscribe(from);

@@ -26,11 +26,16 @@ struct Handler {
   // typed.
   std::vector<uint64_t> masks;             // of 1 << EventKind
   int64_t time_limit_ns = 10'000'000'000;  // of one call, an event or a batch of up to 64
+  // At least once, in order, also through kill -9 and restarts (rule H7). Its place is kept in the
+  // journal under `name`; what it does not take is offered again until it does.
+  bool durable = false;
 };
 
 struct DrainReport {
-  uint64_t undelivered = 0;  // events that some handler asked for and had not got at the deadline
-  std::vector<std::string> late;  // those handlers' names
+  // Events that some handler asked for and had not got at the deadline, and those handlers' names:
+  // for durable ones they are kept, for the others they are over.
+  uint64_t undelivered = 0, kept = 0;
+  std::vector<std::string> late, late_durable;
 };
 
 // A call that overstays is cancelled; if it does not return within a further second, its thread and
@@ -38,13 +43,16 @@ struct DrainReport {
 // the dispatcher; one thread at a time may use it.
 class Dispatcher {
  public:
-  // Handlers see events after the journal's present end. `content` is called on handler threads.
+  // Handlers see events after the journal's present end; durable ones go on where they were, or
+  // begin at that end when they are new. `content` is called on handler threads.
   static std::unique_ptr<Dispatcher> start(Journal& journal, std::vector<Handler> handlers,
                                            ContentSource content);
   virtual ~Dispatcher() = default;  // stop()
 
   // Waits until every handler is done with all events up to the journal's present last_seq.
   virtual DrainReport drain(int timeout_ms) = 0;
+  // Whether some durable handler has not taken all events up to the journal's present last_seq.
+  virtual bool owes() const = 0;
   // Cancels running calls, flushes handlers, joins; a thread stuck in a plugin is left behind after
   // the deadline and its instance is never destroyed.
   virtual void stop(int timeout_ms) = 0;

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +19,15 @@
 namespace sandglass {
 
 class Cursor;
+
+// Where a durable subscriber is, kept with the events so that it survives the process (rule H7).
+struct Place {
+  uint64_t seq = 0;        // done with all events up to here
+  uint64_t stuck_seq = 0;  // the event it cannot get past, or 0
+  int64_t since_ns = 0;    // since when (1970); 0 where it is not stuck
+  bool operator==(const Place&) const = default;
+};
+using Places = std::map<std::string, Place>;  // by the subscriber's name
 
 class Journal {
  public:
@@ -51,6 +61,12 @@ class Journal {
   virtual uint64_t last_seq() const = 0;  // published
   virtual const Origin& origin() const = 0;
 
+  // The places as they were last kept. Any thread.
+  virtual Places places() const = 0;
+  // Stored with the next group or soon, as soon as the disk takes it. Any thread.
+  virtual void keep_place(const std::string& name, Place place) = 0;
+  virtual void drop_place(const std::string& name) = 0;
+
   // A reader that starts after `seq` (0: from the beginning). It reads on, without waiting, where
   // it outlives the journal. Any thread; a cursor itself belongs to one thread at a time. An event
   // that was there before the reader carries event_replay.
@@ -76,10 +92,20 @@ Result<std::vector<Event>> read_journal(const std::string& file, uint64_t after,
 
 struct JournalSummary {
   uint64_t events = 0, file_events = 0;
-  int64_t last_ns = 0;  // time of the newest event, 0 where there is none
-  std::string state;    // "to" of the newest EventKind::state event
+  uint64_t first_seq = 0, last_seq = 0;  // held; 0 where there is none
+  int64_t first_ns = 0, last_ns = 0;     // times of the oldest and newest event held
+  std::string state;                     // "to" of the newest EventKind::state event
+  uint64_t ready_seq = 0;                // of the newest READY, or 0
+  std::string open_run;                  // id of the newest run that has not ended, or ""
+  Places places;
 };
 // Counts without reading the rows one by one.
 Result<JournalSummary> summarize_journal(const std::string& file);
+
+// Takes the oldest events out of a journal that nobody has open for writing: those before
+// `before_ns`, and as many more as make the file about `most_bytes` large. Never one that a durable
+// subscriber has not had, never the newest lifecycle state or what follows it, so that seq and
+// state go on. Returns how many.
+Result<uint64_t> prune_journal(const std::string& file, int64_t before_ns, uint64_t most_bytes);
 
 }  // namespace sandglass

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/text.h"
 
@@ -17,7 +18,10 @@ constexpr int kSingles = 64;                 // after a batch whose content did 
 constexpr int64_t kGraceNs = 1'000'000'000;  // from cancelling a late call to giving it up
 constexpr int64_t kLongestNs = 86'400'000'000'000;
 constexpr size_t kUntouched = SIZE_MAX;
+constexpr int64_t kKeepEveryNs = 100'000'000;  // at most, of a place while events come
+constexpr int64_t kStuckNs = 2'000'000'000;    // a drain does not wait for it any more
 constexpr const char* kFlush = "flush()";
+constexpr const char* kAside = "sandbox.hook.aside";
 constexpr std::string_view kDebug = "sandbox";
 
 std::chrono::nanoseconds until(int64_t end_ns) {
@@ -64,13 +68,22 @@ class Due {
 
 }  // namespace
 
-Lane::Lane(Handler handler, Origin origin, std::unique_ptr<Cursor> cursor, ContentSource content)
+static Patience patience_of(const Handler& handler, const Journal& journal) {
+  const Places places = journal.places();
+  const auto known = places.find(handler.name);
+  if (!handler.durable || known == places.end()) return {0, 0};
+  return {known->second.stuck_seq, known->second.since_ns};
+}
+
+Lane::Lane(Handler handler, Journal& journal, uint64_t after, ContentSource content)
     : handler_(std::move(handler)),
-      origin_(std::move(origin)),
+      journal_(journal),
+      origin_(journal.origin()),
       hook_(handler_.instance->methods<sg_hook>()),
-      cursor_(std::move(cursor)),
+      cursor_(journal.subscribe(after)),
       desk_(std::make_shared<ContentDesk>(std::move(content))),
-      done_(cursor_->position()) {}
+      done_(after),
+      patience_(patience_of(handler_, journal)) {}
 
 void Lane::start(std::function<void(int64_t)> expect) {
   expect_ = std::move(expect);
@@ -91,7 +104,9 @@ size_t Lane::matches(const Event& event) const {
 bool Lane::wait_done(uint64_t seq, int64_t end_ns) {
   std::unique_lock lock(mutex_);
   drains_++;
-  progress_.wait_for(lock, until(end_ns), [&] { return done() >= seq || left_behind_; });
+  auto no_use = [&] { return left_behind_ || (stuck_at_ && mono_ns() >= stuck_at_ + kStuckNs); };
+  for (int64_t now; done() < seq && !no_use() && (now = mono_ns()) < end_ns;)
+    progress_.wait_for(lock, until(stuck_at_ ? std::min(end_ns, stuck_at_ + kStuckNs) : end_ns));
   drains_--;
   return done() >= seq;
 }
@@ -128,6 +143,7 @@ void Lane::ask_to_stop(int64_t end_ns) {
     give_up_at_ = std::min(give_up_at_, end_ns);
     expect_(give_up_at_);
   }
+  progress_.notify_all();
   cursor_->wake();
 }
 
@@ -150,6 +166,7 @@ void Lane::run() {
     const auto events = cursor_->next(kBatch, -1);
     if (!events.empty()) deliver(events);
   }
+  keep_place();
   flush();
   std::lock_guard lock(mutex_);
   ended_ = true;
@@ -174,10 +191,12 @@ void Lane::deliver(const std::vector<EventPtr>& events) {
     if (wants(*event)) due.add(DeliveredEvent::make(origin_, event, desk_), matches(*event));
   while (!due.left().empty()) {
     const size_t most = singles_ > 0 ? 1 : kBatch;
-    due.drop(offer(due.left().first(std::min(due.left().size(), most))));
+    const size_t taken = offer(due.left().first(std::min(due.left().size(), most)));
+    due.drop(taken);
+    if (!due.left().empty()) advance(due.left().front()->seq - 1);
     if (over()) return;
     singles_ = desk_->was_tight() ? kSingles : std::max(singles_ - 1, 0);
-    if (!due.left().empty()) advance(due.left().front()->seq - 1);
+    if (taken == 0) wait_to_retry();
   }
   advance(events.back()->seq);
 }
@@ -185,22 +204,32 @@ void Lane::deliver(const std::vector<EventPtr>& events) {
 void Lane::advance(uint64_t done) {
   if (done <= done_) return;
   done_ = done;
+  if (durable() && mono_ns() - kept_at_ >= kKeepEveryNs) keep_place();
   if (drains_ == 0) return;
   std::lock_guard lock(mutex_);
   progress_.notify_all();
 }
 
-void Lane::offer_one(const sg_event* event) {
-  const Outcome outcome = call("an event", event, [&](void* self, sg_call* call) {
-    return hook_.on_event(self, call, event);
-  });
-  if (!outcome.status) say_failed("an event", event, outcome);
+void Lane::keep_place() {
+  if (!durable()) return;
+  std::lock_guard lock(mutex_);
+  if (left_behind_) return;
+  kept_at_ = mono_ns();
+  journal_.keep_place(handler_.name, {done_, patience_.stuck_seq(), patience_.since_ns()});
 }
 
 size_t Lane::offer(Views views) {
   say_offered(hook_.on_batch && singles_ == 0 ? views : views.first(1));
   if (hook_.on_batch && singles_ == 0) return offer_batch(views);
-  offer_one(views.front());
+  return offer_one(views.front());
+}
+
+size_t Lane::offer_one(const sg_event* event) {
+  const Outcome outcome = call("an event", event, [&](void* self, sg_call* call) {
+    return hook_.on_event(self, call, event);
+  });
+  if (!outcome.status) return after_failure("an event", event, outcome);
+  end_of_refusals(event);
   return 1;
 }
 
@@ -211,13 +240,74 @@ size_t Lane::offer_batch(Views views) {
   });
   if (accepted == kUntouched) accepted = outcome.status ? views.size() : 0;
   accepted = std::min(accepted, views.size());
+  if (accepted > 0) end_of_refusals(views.front());
   if (!outcome.status) {  // the one it stopped at is lost to it, what follows is not
-    say_failed("a batch", views[std::min(accepted, views.size() - 1)], outcome);
-    return std::min(accepted + 1, views.size());
+    if (accepted == views.size()) accepted--;
+    return accepted + after_failure("a batch", views[accepted], outcome);
   }
   if (accepted > 0) return accepted;
-  offer_one(views.front());  // it took none and said all is well: a batch of one would never end
-  return 1;
+  return offer_one(views.front());  // it took none and said all is well: that would never end
+}
+
+size_t Lane::after_failure(const char* what, const sg_event* event, const Outcome& outcome) {
+  if (!durable() || outcome.stopping) {
+    say_failed(what, event, outcome);
+    return outcome.stopping ? 0 : 1;
+  }
+  const std::string& words = outcome.status.error().text;
+  if (outcome.fail_flags & SG_FAIL_FINAL) return set_aside(event, words), 1;
+  const bool first = patience_.stuck_seq() != event->seq || patience_.attempts() == 0;
+  const auto wait = patience_.refused(event->seq, wall_ns());
+  if (!wait) return set_aside(event, "refused for a day, at last: " + words), 1;
+  if (first)
+    say_failed(what, event, outcome, "; it gets this event again until it takes it");
+  else
+    log::debug(kDebug,
+               "hook " + shown(name()) + " refused " + title(what, event) + " again: " + words);
+  DeliveredEvent::of(event).mark_replay();
+  {
+    std::lock_guard lock(mutex_);
+    retry_at_ = mono_ns() + *wait;
+    if (stuck_at_ == 0) stuck_at_ = mono_ns();
+    progress_.notify_all();
+  }
+  if (first) keep_place();
+  return 0;
+}
+
+void Lane::end_of_refusals(const sg_event* event) {
+  if (patience_.stuck_seq() == 0) return;
+  if (patience_.stuck_seq() == event->seq && patience_.attempts() > 0)
+    log::info("hook " + shown(name()) + " has taken " + title("an event", event) + " after " +
+              std::to_string(patience_.attempts()) + " refusals");
+  patience_.taken();
+  std::lock_guard lock(mutex_);
+  retry_at_ = stuck_at_ = 0;
+}
+
+// The only way past a durable handler: said in the journal and in the log.
+void Lane::set_aside(const sg_event* event, const std::string& why) {
+  log::error("hook " + shown(name()) + " will not get " + title("an event", event) +
+             ", it is set aside: " + why);
+  const Event& refused = DeliveredEvent::of(event).event();
+  patience_.taken();
+  std::lock_guard lock(mutex_);
+  retry_at_ = stuck_at_ = 0;
+  if (left_behind_ || refused.topic == kAside) return;  // never a record about a record
+  JsonWriter w;
+  w.open('{').key("hook").value(name()).key("event").value(refused.seq).key("reason").value(why);
+  Event record;
+  record.kind = EventKind::custom;
+  record.time_ns = wall_ns();
+  record.topic = kAside;
+  record.json = w.close('}').take();
+  record.actor.kind = ActorKind::host;
+  journal_.append(std::move(record));
+}
+
+void Lane::wait_to_retry() {
+  std::unique_lock lock(mutex_);
+  while (!over() && mono_ns() < retry_at_) progress_.wait_for(lock, until(retry_at_));
 }
 
 void Lane::flush() {
@@ -263,13 +353,14 @@ void Lane::say_offered(Views views) const {
     log::debug(kDebug, "hook " + shown(name()) + " gets " + title("", event));
 }
 
-void Lane::say_failed(const char* what, const sg_event* event, const Outcome& outcome) const {
+void Lane::say_failed(const char* what, const sg_event* event, const Outcome& outcome,
+                      const char* and_then) const {
   const std::string on = title(what, event);
   const std::string& words = outcome.status.error().text;
   if (outcome.overstayed)
     return log::error("hook " + shown(name()) + " was stopped on " + on + " at its time limit of " +
-                      seconds(handler_.time_limit_ns) + ": " + words);
-  const std::string text = "hook " + shown(name()) + " failed on " + on + ": " + words;
+                      seconds(handler_.time_limit_ns) + ": " + words + and_then);
+  const std::string text = "hook " + shown(name()) + " failed on " + on + ": " + words + and_then;
   if (outcome.stopping || (outcome.fail_flags & SG_FAIL_QUIET))
     log::debug(kDebug, text);
   else

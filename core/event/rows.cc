@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -23,6 +24,9 @@ constexpr const char* kMigrations[] = {
     " json TEXT NOT NULL, actor INTEGER NOT NULL, actor_pid INTEGER NOT NULL,"
     " actor_command TEXT NOT NULL);"
     "PRAGMA user_version = 1;",
+    "CREATE TABLE places(name TEXT PRIMARY KEY, seq INTEGER NOT NULL, stuck_seq INTEGER NOT NULL,"
+    " since_ns INTEGER NOT NULL) WITHOUT ROWID;"
+    "PRAGMA user_version = 2;",
 };
 static_assert(std::size(kMigrations) == kSchema);
 
@@ -101,6 +105,21 @@ int64_t clamped(uint64_t n) {
   return static_cast<int64_t>(std::min<uint64_t>(n, INT64_MAX));
 }
 
+Result<Places> places_of(sqlite::Database& db) {
+  Places out;
+  auto version = db.integer("PRAGMA user_version");
+  if (!version) return tl::unexpected(version.error());
+  if (*version < 2) return out;
+  auto select = db.prepare("SELECT name,seq,stuck_seq,since_ns FROM places");
+  if (!select) return tl::unexpected(select.error());
+  int code;
+  while ((code = select->step()) == sqlite::kRow)
+    out[select->text(0)] = {static_cast<uint64_t>(select->integer(1)),
+                            static_cast<uint64_t>(select->integer(2)), select->integer(3)};
+  if (code != sqlite::kDone) return tl::unexpected(db.error());
+  return out;
+}
+
 }  // namespace
 
 Result<Writer> Writer::open(const std::string& file) {
@@ -124,10 +143,16 @@ Status Writer::prepare() {
   if (!begin) return tl::unexpected(begin.error());
   auto insert = db_.prepare("INSERT INTO events VALUES(?,?,?,?,?,?,?,?,?,?,?)");
   if (!insert) return tl::unexpected(insert.error());
+  auto place = db_.prepare("INSERT OR REPLACE INTO places VALUES(?,?,?,?)");
+  if (!place) return tl::unexpected(place.error());
+  auto drop = db_.prepare("DELETE FROM places WHERE name = ?");
+  if (!drop) return tl::unexpected(drop.error());
   auto commit = db_.prepare("COMMIT");
   if (!commit) return tl::unexpected(commit.error());
   begin_ = std::move(*begin);
   insert_ = std::move(*insert);
+  place_ = std::move(*place);
+  drop_ = std::move(*drop);
   commit_ = std::move(*commit);
   return {};
 }
@@ -149,12 +174,31 @@ int Writer::insert(const Event& e) {
   return code;
 }
 
-Status Writer::insert_all(std::span<const EventPtr> events) {
+int Writer::put(const std::string& name, const Place& place) {
+  sqlite::Statement& statement = place.seq == kDropped ? drop_ : place_;
+  statement.bind_text(1, name);
+  if (place.seq != kDropped) {
+    statement.bind(2, clamped(place.seq));
+    statement.bind(3, clamped(place.stuck_seq));
+    statement.bind(4, place.since_ns);
+  }
+  const int code = statement.step();
+  statement.reset();
+  return code;
+}
+
+Result<Places> Writer::places() {
+  return places_of(db_);
+}
+
+Status Writer::insert_all(std::span<const EventPtr> events, const Places& places) {
   const int begun = begin_.step();
   begin_.reset();
   if (begun != sqlite::kDone) return tl::unexpected(db_.error());
   for (const EventPtr& event : events)
     if (event->seq > last_ && insert(*event) != sqlite::kDone) return tl::unexpected(db_.error());
+  for (const auto& [name, place] : places)
+    if (put(name, place) != sqlite::kDone) return tl::unexpected(db_.error());
   const int done = commit_.step();
   commit_.reset();
   if (done != sqlite::kDone) return tl::unexpected(db_.error());
@@ -170,13 +214,13 @@ Status Writer::recover() {
   return {};
 }
 
-Status Writer::write(std::span<const EventPtr> events) {
-  if (events.empty()) return {};
+Status Writer::write(std::span<const EventPtr> events, const Places& places) {
+  if (events.empty() && places.empty()) return {};
   if (unsure_)
     if (Status known = recover(); !known) return known;
-  Status done = insert_all(events);
+  Status done = insert_all(events, places);
   if (done) {
-    last_ = events.back()->seq;
+    if (!events.empty()) last_ = events.back()->seq;
     return done;
   }
   unsure_ = true;
@@ -184,8 +228,19 @@ Status Writer::write(std::span<const EventPtr> events) {
   return done;
 }
 
+// The log is taken away by who closes a journal last.
+static bool is_closed(const std::string& file) {
+  return ::access((file + "-wal").c_str(), F_OK) != 0;
+}
+
+bool Reader::still_right() const {
+  return closed_file_.empty() || is_closed(closed_file_);
+}
+
 Result<Reader> Reader::open(const std::string& file) {
-  auto db = sqlite::Database::open(file, sqlite::Database::Mode::read_only);
+  const bool closed = is_closed(file);
+  auto db = sqlite::Database::open(
+      file, closed ? sqlite::Database::Mode::closed : sqlite::Database::Mode::read_only);
   if (!db) return tl::unexpected(db.error());
   auto version = known_version(*db, file);
   if (!version) return tl::unexpected(version.error());
@@ -195,7 +250,11 @@ Result<Reader> Reader::open(const std::string& file) {
       "SELECT seq,time_ns,kind,flags,run,path,topic,json,actor,actor_pid,actor_command"
       " FROM events WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?");
   if (!select) return unusable(file, select.error());
-  return Reader(std::move(*db), std::move(*select));
+  return Reader(closed ? file : "", std::move(*db), std::move(*select));
+}
+
+Result<Places> Reader::places() {
+  return places_of(db_);
 }
 
 Result<std::vector<Event>> Reader::read(uint64_t after, uint64_t until, size_t limit) {

@@ -2,6 +2,7 @@
 
 #include <sqlite3.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <utility>
 
@@ -39,6 +40,19 @@ std::string with_real_folder(const std::string& file) {
   const auto folder =
       std::filesystem::canonical(path.has_parent_path() ? path.parent_path() : ".", failed);
   return failed ? file : (folder / path.filename()).string();
+}
+
+// "file:/a%20b?immutable=1"
+std::string immutable_uri(const std::string& path) {
+  std::string out = "file:";
+  for (const char c : path) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '/' || c == '.' || c == '-' || c == '_';
+    char escaped[4];
+    std::snprintf(escaped, sizeof escaped, "%%%02x", static_cast<unsigned char>(c));
+    out += plain ? std::string(1, c) : escaped;
+  }
+  return out + "?immutable=1";
 }
 
 }  // namespace
@@ -80,9 +94,11 @@ std::string Statement::text(int column) const {
 Result<Database> Database::open(const std::string& file, Mode mode) {
   sqlite3* db = nullptr;
   const int flags =
-      SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW |
+      SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | (mode == Mode::closed ? SQLITE_OPEN_URI : 0) |
       (mode == Mode::create ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY);
-  const int code = sqlite3_open_v2(with_real_folder(file).c_str(), &db, flags, nullptr);
+  const std::string real = with_real_folder(file);
+  const int code = sqlite3_open_v2((mode == Mode::closed ? immutable_uri(real) : real).c_str(), &db,
+                                   flags, nullptr);
   Database out(db);
   if (code == SQLITE_OK) {
     sqlite3_busy_timeout(db, kBusyMs);

@@ -42,8 +42,9 @@ class Statement {
 
 class Database {
  public:
-  // read_only never changes the file, not even at the end of its last reader.
-  enum class Mode { read_only, create };
+  // read_only never changes the file, not even at the end of its last reader, but leaves an index
+  // (-shm) beside it. closed leaves nothing: it is for a file that nobody writes on meanwhile.
+  enum class Mode { read_only, closed, create };
   // The file itself may not be a symbolic link; the folder it lies in may be reached through some.
   static Result<Database> open(const std::string& file, Mode mode);
   Database(Database&& other) noexcept : db_(other.db_) { other.db_ = nullptr; }

@@ -87,6 +87,12 @@ std::string custom(const Origin& origin, const Event& event) {
   return end_line(w, event.time_ns);
 }
 
+std::string reset(uint64_t oldest, int64_t time_ns) {
+  JsonWriter w = begin_custom("sandbox.reset");
+  w.open('{').key("oldest").value(oldest).close('}');
+  return end_line(w, time_ns);
+}
+
 std::string diff(const Origin& origin, const Event& event, std::string_view patch) {
   JsonWriter w = begin_custom("sandbox.file.diff");
   w.open('{');

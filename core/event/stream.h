@@ -17,6 +17,8 @@ std::string custom(const Origin& origin, const Event& event);
 // sandbox.file.diff, value {path, diff, seq}; to follow its sandbox.file at once. A patch that is
 // not UTF-8 is shown with U+FFFD in diff and exactly in diff_b64.
 std::string diff(const Origin& origin, const Event& event, std::string_view patch);
+// sandbox.reset, value {oldest}: events before it are no longer kept (rule S3).
+std::string reset(uint64_t oldest, int64_t time_ns);
 
 struct RunInfo {
   std::string run_id, thread_id;

@@ -27,9 +27,13 @@ sg_call* Call::abi() {
   return state_.get();
 }
 
+void Call::State::cancel_now() {
+  is_cancelled = true;
+  if (cancel) signal_eventfd(cancel.get());
+}
+
 void Call::cancel() {
-  state_->is_cancelled = true;
-  if (state_->cancel) signal_eventfd(state_->cancel.get());
+  state_->cancel_now();
 }
 
 bool Call::cancelled() const {

@@ -17,6 +17,7 @@ struct Call::State : sg_call {
   static const State& of(const sg_call* call) { return *static_cast<const State*>(call); }
 
   bool over() const;  // cancelled, or past the deadline
+  void cancel_now();  // any thread
 
   Options options;
   Fd cancel;

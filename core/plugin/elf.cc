@@ -56,6 +56,8 @@ constexpr uint16_t kHostMachine = 258;
 #endif
 static_assert(sizeof(void*) == 8, "plugins are 64-bit objects");
 
+constexpr std::array<std::string_view, 4> kEnders{"exit", "quick_exit", "_exit", "_Exit"};
+
 std::string machine_name(uint16_t number) {
   for (const Machine& m : kMachines)
     if (m.number == number) return m.name;
@@ -363,9 +365,11 @@ Status Look::tables() {
 
 void Look::take(const Elf64_Sym& symbol) {
   const auto binding = ELF64_ST_BIND(symbol.st_info);
-  if (symbol.st_shndx == SHN_UNDEF || (binding != STB_GLOBAL && binding != STB_WEAK)) return;
+  if (binding != STB_GLOBAL && binding != STB_WEAK) return;
   const auto name = name_at(symbol.st_name);
-  if (!name || name->substr(0, kPrefix.size()) != kPrefix) return;
+  if (name && symbol.st_shndx == SHN_UNDEF)
+    out_.ends_process |= std::find(kEnders.begin(), kEnders.end(), *name) != kEnders.end();
+  if (!name || symbol.st_shndx == SHN_UNDEF || name->substr(0, kPrefix.size()) != kPrefix) return;
   const std::string_view digits = name->substr(kPrefix.size());
   unsigned major = 0;
   for (char c : digits) {

@@ -22,6 +22,7 @@ struct TableSymbol {
 struct Elf {
   std::vector<TableSymbol> tables;  // exported `sg_plugin_v<major>`, by major
   std::vector<std::string> needed;  // DT_NEEDED
+  bool ends_process = false;        // calls exit(), quick_exit(), _exit() or _Exit()
 };
 
 // `fd` is open for reading, of any type of file. The Error's text has no path: "is a directory",

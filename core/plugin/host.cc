@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 
@@ -16,6 +17,7 @@ namespace {
 
 constexpr size_t kMostLogText = 1 << 20;
 constexpr uint64_t kProgressEvery = 1'000'000'000;
+constexpr int64_t kRetire = 1'000'000'000;
 constexpr int64_t kSlice = 20'000'000;  // of a wait that has no descriptor for cancellation
 
 // A plugin's text may hold names from a sandbox. Its line breaks, tabs and backslashes are its own.
@@ -40,6 +42,8 @@ log::Level level_of(uint32_t level) {
 }
 
 void say(const sg_host* host, uint32_t level, const char* category, sg_str text) {
+  const Host::Use use(host);
+  if (!use) return;
   const Host& me = Host::of(host);
   const log::Level at = level_of(level);
   if (at == log::Level::error) return log::error(me.instance_name() + ": " + safe_text(view(text)));
@@ -50,11 +54,15 @@ void say(const sg_host* host, uint32_t level, const char* category, sg_str text)
 }
 
 uint32_t says(const sg_host* host, uint32_t level, const char* category) {
+  const Host::Use use(host);
+  if (!use) return 0;
   return log::enabled(level_of(level), category ? category : Host::of(host).category());
 }
 
 sg_status fail_slot(const sg_host* host, sg_call* call, sg_status status, uint32_t flags,
                     sg_str where, sg_str text) {
+  const Host::Use use(host);
+  if (!use) return status;
   try {
     return fail_call(host, call, status, flags, view(where), view(text));
   } catch (...) {
@@ -62,7 +70,9 @@ sg_status fail_slot(const sg_host* host, sg_call* call, sg_status status, uint32
   }
 }
 
-uint32_t cancelled(const sg_host*, const sg_call* call) {
+uint32_t cancelled(const sg_host* host, const sg_call* call) {
+  const Host::Use use(host);
+  if (!use) return 1;
   return call && Call::State::of(call).over() ? 1 : 0;
 }
 
@@ -79,8 +89,10 @@ short poll_events(uint32_t events) {
                             (events & SG_WAIT_WRITE ? POLLOUT : 0));
 }
 
-sg_status wait_slot(const sg_host*, sg_call* call, int32_t fd, uint32_t events,
+sg_status wait_slot(const sg_host* host, sg_call* call, int32_t fd, uint32_t events,
                     int32_t timeout_ms) {
+  const Host::Use use(host);
+  if (!use) return SG_E_CANCELLED;
   const int64_t until = timeout_ms < 0 ? INT64_MAX : mono_ns() + int64_t{timeout_ms} * 1'000'000;
   const int cancel_fd = call ? call->cancel_fd : -1;
   for (;;) {
@@ -99,8 +111,8 @@ sg_status wait_slot(const sg_host*, sg_call* call, int32_t fd, uint32_t events,
 }
 
 void progress(const sg_host* host, sg_call* call, uint64_t done, uint64_t total, sg_str what) {
-  Host& me = Host::of(host);
   guarded(host, call, [&]() -> sg_status {
+    const Host& me = Host::of(host);
     if (me.services().progress) {
       me.services().progress(call, done, total, view(what));
       return SG_OK;
@@ -117,8 +129,14 @@ void progress(const sg_host* host, sg_call* call, uint64_t done, uint64_t total,
   });
 }
 
+uint64_t next_number() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
+}
+
 const void* service(const sg_host* host, const char* id) {
-  return id ? Host::of(host).find_service(id) : nullptr;
+  const Host::Use use(host);
+  return use && id ? Host::of(host).find_service(id) : nullptr;
 }
 
 void fill_table(sg_host& table) {
@@ -143,6 +161,7 @@ void fill_table(sg_host& table) {
 
 Host::Host(std::string named, std::string category, config::Value with, HostServices services)
     : sg_host{},
+      number_(next_number()),
       name_(std::move(named)),
       category_(std::move(category)),
       config_{std::move(with), {}},
@@ -165,6 +184,27 @@ const void* Host::find_service(std::string_view id) const {
     return event_.content || event_.stream || event_.emit || event_.end_run ? &event_ : nullptr;
   if (id == SG_SERVICE_SANDBOX) return sandbox_.exec || sandbox_.read ? &sandbox_ : nullptr;
   return nullptr;
+}
+
+void Host::retire(std::string who) {
+  who_ = std::move(who);
+  retired_ = true;
+  const int64_t end = mono_ns() + kRetire;
+  while (users_ > 0) {
+    if (mono_ns() > end) return;  // it keeps what it looks at
+    ::poll(nullptr, 0, 1);
+  }
+  services_ = {};
+  config_ = {};
+}
+
+Host::Use::Use(const sg_host* host) : host_(Host::of(host)) {
+  host_.users_++;  // before the look at retired_: retire() waits for who has seen it unset
+  retired_ = host_.retired_;
+  if (retired_ && !host_.said_.exchange(true))
+    log::error(host_.who_ +
+               " uses its sg_host after destroy(): a thread of its own still runs; nothing is done "
+               "for it any more");
 }
 
 std::string Host::place_of(std::string_view key) const {

@@ -3,6 +3,7 @@
 
 #include <sandglass/plugin.h>
 
+#include <atomic>
 #include <mutex>
 #include <new>
 #include <string>
@@ -19,8 +20,8 @@ struct sg_config {
 
 namespace sandglass::plugin {
 
-// Lives as long as the instance, at one address: plugins keep the pointer. Its functions may be
-// called on any thread; Host itself belongs to Instance.
+// At one address to the end of the process: plugins keep the pointer, some for too long (retire()).
+// Its functions may be called on any thread; Host itself belongs to Instance.
 class Host : public sg_host {
  public:
   // `category` is the plugin's own (its type's name), `named` the instance's for warnings and
@@ -35,6 +36,7 @@ class Host : public sg_host {
   const HostServices& services() const { return services_; }
   const std::string& instance_name() const { return name_; }
   const std::string& category() const { return category_; }
+  uint64_t number() const { return number_; }  // of this host alone, for ever
 
   // Where the key "endpoint.url" stands: "sandglass.yaml:3:5: endpoint.url", or just the key.
   std::string place_of(std::string_view key) const;
@@ -47,12 +49,36 @@ class Host : public sg_host {
 
   const void* find_service(std::string_view id) const;  // SG_SERVICE_*, or null
 
+  // The instance is destroyed, but a thread that the plugin forgot may still come: from here on
+  // every function answers at once as if there were nothing, and the first to come is logged with
+  // `who`. What was lent and the configuration are let go as soon as nobody is in a function; waits
+  // for that, a second at most.
+  void retire(std::string who);
+  // Each function of the tables holds one while it looks at the Host. False: retired, hands off.
+  class Use {
+   public:
+    explicit Use(const sg_host* host);
+    ~Use() { host_.users_--; }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+    explicit operator bool() const { return !retired_; }
+
+   private:
+    Host& host_;
+    bool retired_;
+  };
+
  private:
+  const uint64_t number_;
   std::string name_, category_;
   sg_config config_;
   HostServices services_;
   sg_event_service event_{};
   sg_sandbox_service sandbox_{};
+
+  std::atomic<int> users_{0};
+  std::atomic<bool> retired_{false}, said_{false};
+  std::string who_;  // set before retired_
 
   std::mutex mutex_;
   std::string complaint_;  // under mutex_
@@ -72,6 +98,8 @@ sg_status fail_call(const sg_host* host, sg_call* call, sg_status status, uint32
 // Runs fn, which returns a sg_status; what it throws becomes one.
 template <class F>
 sg_status guarded(const sg_host* host, sg_call* call, F&& fn) noexcept {
+  const Host::Use use(host);
+  if (!use) return SG_E_LOST;
   try {
     return fn();
   } catch (const std::bad_alloc&) {

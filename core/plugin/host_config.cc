@@ -55,8 +55,9 @@ void wrong_kind(const sg_host* host, const Value& value, const char* pointer,
            "must be " + std::string(wanted) + ", is " + std::string(word_of(value.kind)));
 }
 
-sg_str json(const sg_host*, const sg_config* config) {
-  return str(config->json);
+sg_str json(const sg_host* host, const sg_config* config) {
+  const Host::Use use(host);
+  return use ? str(config->json) : sg_str{"{}", 2};
 }
 
 uint32_t kind(const sg_host*, const sg_config* config, const char* pointer) {
@@ -159,12 +160,14 @@ sg_str key_at(const sg_host*, const sg_config* config, const char* pointer, size
 }
 
 // The functions above may run out of memory while they build a complaint; nothing may unwind into
-// the plugin.
+// the plugin. After destroy() there is no configuration to look at.
 template <auto fn>
 struct Slot;
 template <class R, class... A, R (*fn)(const sg_host*, const sg_config*, const char*, A...)>
 struct Slot<fn> {
   static R call(const sg_host* host, const sg_config* config, const char* pointer, A... rest) {
+    const Host::Use use(host);
+    if (!use) return R{};
     try {
       return fn(host, config, pointer, rest...);
     } catch (...) {

@@ -1,18 +1,31 @@
 #include "plugin/instance.h"
 
+#include <atomic>
+#include <chrono>
 #include <exception>
+#include <future>
 #include <mutex>
+#include <system_error>
+#include <thread>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "config/json_schema.h"
+#include "plugin/call_state.h"
+#include "plugin/contain.h"
 #include "plugin/host.h"
 
 namespace sandglass::plugin {
 
 constexpr int64_t kStartLimit = 30'000'000'000;
+constexpr std::chrono::seconds kDestroyLimit(5);
+
+// "hook 'log' (/usr/lib/sandglass/hook-log.so)"
+static std::string title(const Type& type) {
+  return short_kind(type.kind) + " '" + type.name + "' (" + shown(type.file) + ")";
+}
 
 struct Instance::State {
   State(const Type& of, std::string named, const config::Value& with, HostServices services)
@@ -23,27 +36,44 @@ struct Instance::State {
   void* self = nullptr;
   bool alive = false;  // create() said SG_OK
   bool abandoned = false;
+
+  // Why nothing of it is called any more, or "".
+  std::string quarantine() {
+    if (has_stopped_thread(type.file))
+      return title(type) + " ended a thread of its own with exit(): it is not used any more";
+    if (!ended) return {};
+    const std::lock_guard lock(mutex);
+    return why;
+  }
+  bool is_quarantined() const { return ended || has_stopped_thread(type.file); }
+  void set_quarantine(const std::string& text) {
+    const std::lock_guard lock(mutex);
+    why = text;
+    ended = true;
+  }
+  static bool destroy(const std::shared_ptr<State>& state);
+
+  std::mutex mutex;
+  std::string why;  // under mutex
+  std::atomic<bool> ended{false};
 };
 
 namespace {
 
-// "hook 'log' (/usr/lib/sandglass/hook-log.so)"
-std::string title(const Type& type) {
-  return short_kind(type.kind) + " '" + type.name + "' (" + shown(type.file) + ")";
-}
-
-// Runs a function of the plugin. False, with a text, when it threw.
-template <class F>
-bool contained(const Type& type, std::string& text, F&& fn) {
+// Runs a function of the plugin.
+Status contained(const Type& type, const std::function<void()>& fn) {
   try {
-    fn();
-    return true;
+    const auto ended = contain(fn);
+    if (!ended) return {};
+    return fail(Fault::plugin, title(type) + " called " + ended->text() +
+                                   ", which would have ended sandglass: it is not used any more; "
+                                   "restart sandglass to use it again");
   } catch (const std::exception& error) {
-    text = title(type) + " threw an exception across the plugin border: " + shown(error.what());
+    return fail(Fault::failed, title(type) + " threw an exception across the plugin border: " +
+                                   shown(error.what()));
   } catch (...) {
-    text = title(type) + " threw something across the plugin border";
+    return fail(Fault::failed, title(type) + " threw something across the plugin border");
   }
-  return false;
 }
 
 Status check_config(const Type& type, const config::Value& with) {
@@ -63,7 +93,8 @@ Status check_isolation(const Type& type) {
                                  "of it that may be loaded into the host");
 }
 
-// What is stuck in a call stays whole for ever: its thread may still come back.
+// The plugin, or a thread it forgot, may still look at what it was given: that stays to the end of
+// the process. Where nobody is in it, it is small (Host::retire).
 void keep_for_ever(std::shared_ptr<void> what) {
   static std::mutex mutex;
   static auto* kept = new std::vector<std::shared_ptr<void>>;
@@ -119,14 +150,35 @@ Result<std::string> Instance::diagnose(const Type& type, const config::Value& wi
 Instance::Instance(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Instance::~Instance() {
-  if (state_->abandoned) {
-    keep_for_ever(std::shared_ptr<State>(std::move(state_)));
-    return;
+  const std::shared_ptr<State> state = std::move(state_);
+  keep_for_ever(state);
+  if (state->abandoned || state->is_quarantined()) return;
+  if (state->alive && !State::destroy(state)) return;
+  state->host.retire(title(state->type));
+}
+
+// False when the plugin is not done with it.
+bool Instance::State::destroy(const std::shared_ptr<State>& state) {
+  auto done = std::make_shared<std::promise<void>>();
+  const auto work = [state, done] {
+    const Status ok = contained(state->type, [&] { state->type.abi->destroy(state->self); });
+    if (!ok) log::error(ok.error().text);
+    done->set_value();
+  };
+  std::thread thread;
+  try {
+    thread = std::thread(work);
+  } catch (const std::system_error&) {  // no thread to be had
+    work();
+    return true;
   }
-  std::string text;
-  if (state_->alive &&
-      !contained(state_->type, text, [this] { state_->type.abi->destroy(state_->self); }))
-    log::error(text);
+  if (done->get_future().wait_for(kDestroyLimit) == std::future_status::ready) {
+    thread.join();
+    return true;
+  }
+  thread.detach();
+  log::error(title(state->type) + " does not return from destroy(): its thread is left behind");
+  return false;
 }
 
 const Type& Instance::type() const {
@@ -141,12 +193,21 @@ void* Instance::self() const {
 void Instance::abandon() {
   state_->abandoned = true;
 }
+bool Instance::quarantined() const {
+  return state_->is_quarantined();
+}
 
 Status Instance::call(Call& call, const std::function<sg_status(void* self)>& fn) const {
+  if (std::string why = state_->quarantine(); !why.empty()) {
+    Call::State::of(call.abi()).flags |= SG_FAIL_QUIET;  // said when it happened
+    return fail(Fault::plugin, std::move(why));
+  }
   sg_status status = SG_E_FAILED;
-  std::string threw;
-  if (!contained(state_->type, threw, [&] { status = fn(state_->self); }))
-    return fail(Fault::failed, std::move(threw));
+  const Status came_back = contained(state_->type, [&] { status = fn(state_->self); });
+  if (!came_back) {
+    if (came_back.error().fault == Fault::plugin) state_->set_quarantine(came_back.error().text);
+    return came_back;
+  }
   if (status == SG_OK) return {};
   return tl::unexpected(call.error(status));
 }

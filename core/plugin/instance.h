@@ -28,7 +28,9 @@ class Instance {
   // What the plugin's diagnose() says of itself: JSON, or "" when it has nothing to say. Makes no
   // instance.
   static Result<std::string> diagnose(const Type& type, const config::Value& with);
-  ~Instance();  // destroy(), unless abandoned; no call is running
+  // destroy(), unless abandoned or quarantined, on a thread that is left behind when it does not
+  // return within 5 s. No call is running. The sg_host stays in memory (Host::retire).
+  ~Instance();
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;
 
@@ -43,8 +45,15 @@ class Instance {
   }
 
   // Runs fn(self) and turns its status into an Error with the plugin's own words. An exception that
-  // crosses the boundary is caught and becomes Fault::failed that names the plugin.
+  // crosses the boundary is caught and becomes Fault::failed that names the plugin. When the plugin
+  // ends the process in there (contain.h), that is Fault::plugin and the instance is quarantined:
+  // each later call is not made, its Error is the same and its fail_flags are SG_FAIL_QUIET. fn
+  // itself holds nothing that has to be unwound.
   Status call(Call& call, const std::function<sg_status(void* self)>& fn) const;
+
+  // The plugin has ended the process, or a thread: nothing of it is called any more, destroy()
+  // neither.
+  bool quarantined() const;
 
   // The instance is stuck in a call that does not return: never destroy it. What the plugin may
   // still look at (its sg_host, its configuration) stays in memory to the end of the process; the

@@ -6,6 +6,8 @@
 #include <exception>
 
 #include "base/text.h"
+#include "plugin/contain.h"
+#include "plugin/rehearsal.h"
 
 namespace sandglass::plugin {
 namespace {
@@ -67,16 +69,34 @@ std::string explain(const std::string& path, std::string_view text, const Elf& e
   return "cannot be loaded: " + shown(text);
 }
 
+constexpr int kMode = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
+
+// Maps it and runs its constructors. One that may end the process is first tried in a child: a
+// loader that is left in the middle keeps its lock.
+Status construct(const std::string& path, const Elf& elf) {
+  remember_host();
+  const auto map = [&] { return contain([&] { ::dlopen(path.c_str(), kMode); }); };
+  if (elf.ends_process)
+    if (Status s = rehearse(map); !s) return s;
+  try {
+    const auto ended = map();
+    if (!ended) return {};
+    return fail(Fault::plugin, "calls " + ended->text() +
+                                   " while it is loaded. A plugin's constructors must return");
+  } catch (...) {
+    return fail(Fault::plugin,
+                "threw something while it was loaded. A plugin's constructors must not throw");
+  }
+}
+
 }  // namespace
 
 Result<const void*> load_symbol(const std::string& path, const std::string& symbol,
                                 const Elf& elf) {
   namespace dll = boost::dll;
-  constexpr auto kMode = static_cast<dll::load_mode::type>(
-      static_cast<unsigned>(dll::load_mode::rtld_now) |
-      static_cast<unsigned>(dll::load_mode::rtld_local) | unsigned{RTLD_NODELETE});
+  if (Status s = construct(path, elf); !s) return tl::unexpected(s.error());
   try {
-    dll::shared_library library(path, kMode);
+    dll::shared_library library(path, static_cast<dll::load_mode::type>(kMode));
     return static_cast<const void*>(&library.get<const char>(symbol));
   } catch (const std::exception& error) {
     return fail(Fault::plugin, explain(path, loader_text(error.what()), elf));

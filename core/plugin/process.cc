@@ -4,6 +4,7 @@
 
 #include "plugin/abi.h"
 #include "plugin/call_state.h"
+#include "plugin/callbacks.h"
 #include "plugin/host.h"
 #include "proc/child.h"
 
@@ -13,8 +14,9 @@ namespace {
 constexpr size_t kMostArguments = 65536;
 
 // What a plugin's sg_exec says, or why it cannot be run.
-Result<proc::Spawn> spawn_of(const sg_exec& exec) {
+Result<proc::Spawn> spawn_of(const sg_exec& exec, uint64_t owner) {
   proc::Spawn out;
+  out.owner = owner;
   if (exec.argc == 0 || !exec.argv) return fail(Fault::invalid, "no command: argv is empty");
   if (exec.argc > kMostArguments || exec.envc > kMostArguments)
     return fail(Fault::invalid, "more than 65536 arguments or variables");
@@ -38,7 +40,7 @@ Result<proc::Spawn> spawn_of(const sg_exec& exec) {
 // Feeds a plugin's sg_io; the first status it answers other than SG_OK ends that direction.
 class Feed {
  public:
-  Feed(sg_io* io, const proc::Spawn& what) : io_(io), table_(io ? adopt<sg_io>(io) : sg_io{}) {
+  Feed(sg_io* io, const proc::Spawn& what) : io_(io), table_(io ? *io : sg_io{}) {
     if (table_.started)
       out_.started = [this](int pid, int pidfd) {
         sg_started started{};
@@ -85,23 +87,41 @@ void give_exit(sg_exit* out, const proc::Exit& exit) {
 }
 
 sg_status run(const sg_host* host, sg_call* call, const sg_exec* exec, sg_io* io, sg_exit* exit) {
-  return guarded(host, call, [&]() -> sg_status {
-    const auto spawn = spawn_of(adopt<sg_exec>(exec));
+  Callbacks callbacks(host, call);
+  const sg_status status = guarded(host, call, [&]() -> sg_status {
+    const auto spawn = spawn_of(adopt<sg_exec>(exec), Host::of(host).number());
     if (!spawn) return fail_call(host, call, SG_E_INVALID, 0, {}, spawn.error().text);
     proc::Limits limits;
     if (call) limits.deadline_ns = static_cast<int64_t>(call->deadline_ns);
     if (call) limits.cancel_fd = call->cancel_fd;
-    Feed feed(io, *spawn);
+    SafeIo safe(io, callbacks);
+    Feed feed(safe.abi(), *spawn);
     const auto ended = proc::run(*spawn, feed.io(), limits);
     if (!ended)
       return fail_call(host, call, status_of(ended.error().fault), 0, {}, ended.error().text);
     if (exit) give_exit(exit, *ended);
     return feed.status();
   });
+  callbacks.finish();
+  return status;
+}
+
+sg_status signal(const sg_host* host, sg_str tag, int32_t signo) {
+  return guarded(host, nullptr, [&] {
+    const Status done = proc::signal_tagged(Host::of(host).number(), view(tag), signo);
+    return done ? sg_status{SG_OK} : status_of(done.error().fault);
+  });
+}
+
+sg_status resize(const sg_host* host, sg_str tag, uint32_t rows, uint32_t columns) {
+  return guarded(host, nullptr, [&] {
+    const Status done = proc::resize_tagged(Host::of(host).number(), view(tag), rows, columns);
+    return done ? sg_status{SG_OK} : status_of(done.error().fault);
+  });
 }
 
 }  // namespace
 
-const sg_process_service process_service = {sizeof(sg_process_service), 0, run};
+const sg_process_service process_service = {sizeof(sg_process_service), 0, run, signal, resize};
 
 }  // namespace sandglass::plugin

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "plugin/call_state.h"
+#include "plugin/callbacks.h"
 #include "plugin/host.h"
 
 namespace sandglass::plugin {
@@ -30,8 +31,13 @@ void content(const sg_host* host, sg_call* call, const sg_event* event, uint32_t
 
 sg_status stream(const sg_host* host, sg_call* call, const sg_event* event, uint32_t which,
                  sg_out* out) {
-  return guarded(host, call,
-                 [&] { return Host::of(host).services().stream(call, event, which, out); });
+  Callbacks callbacks(host, call);
+  const sg_status status = guarded(host, call, [&] {
+    SafeOut safe(out, callbacks);
+    return Host::of(host).services().stream(call, event, which, safe.abi());
+  });
+  callbacks.finish();
+  return status;
 }
 
 void retain(const sg_host* host, const sg_event* event) {
@@ -64,18 +70,26 @@ sg_status exec(const sg_host* host, sg_call* call, sg_str sandbox_id, const sg_e
                sg_io* io, sg_exit* exit) {
   sg_exit full{};
   full.struct_size = sizeof full;
+  Callbacks callbacks(host, call);
   const sg_status status = guarded(host, call, [&] {
-    return Host::of(host).services().exec(call, view(sandbox_id), what, io, &full);
+    SafeIo safe(io, callbacks);
+    return Host::of(host).services().exec(call, view(sandbox_id), what, safe.abi(), &full);
   });
+  callbacks.finish();
   if (exit) give_back(exit, full);
   return status;
 }
 
 sg_status read(const sg_host* host, sg_call* call, sg_str sandbox_id, sg_bytes path,
                uint64_t offset, uint64_t max_bytes, sg_out* out) {
-  return guarded(host, call, [&] {
-    return Host::of(host).services().read(call, view(sandbox_id), path, offset, max_bytes, out);
+  Callbacks callbacks(host, call);
+  const sg_status status = guarded(host, call, [&] {
+    SafeOut safe(out, callbacks);
+    return Host::of(host).services().read(call, view(sandbox_id), path, offset, max_bytes,
+                                          safe.abi());
   });
+  callbacks.finish();
+  return status;
 }
 
 }  // namespace

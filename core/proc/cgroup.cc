@@ -16,12 +16,6 @@
 namespace sandglass::proc {
 namespace {
 
-enum class Kind { unified, freezer, pids };
-struct Hierarchy {
-  Kind kind;
-  std::string own;  // directory of the host's own group
-};
-
 bool has_word(const std::string& list, std::string_view word) {
   std::istringstream in(list);
   for (std::string part; std::getline(in, part, ',');) {
@@ -77,24 +71,6 @@ std::string random_name() {
   return name.str();
 }
 
-// The hierarchies where the host may make groups, best first. Looked at once per process.
-const std::vector<Hierarchy>& usable() {
-  static const std::vector<Hierarchy> found = [] {
-    std::vector<Hierarchy> out;
-    const std::pair<Kind, const char*> kinds[] = {
-        {Kind::unified, ""}, {Kind::freezer, "freezer"}, {Kind::pids, "pids"}};
-    for (const auto& [kind, controller] : kinds) {
-      const std::string own = own_directory(controller);
-      if (!own.empty() && ::access(own.c_str(), W_OK) == 0 &&
-          ::access((own + "/cgroup.procs").c_str(), W_OK) == 0) {
-        out.push_back({kind, own});
-      }
-    }
-    return out;
-  }();
-  return found;
-}
-
 void put(int dir, const char* file, std::string_view text) {
   Fd fd = open_at(dir, file, O_WRONLY);
   if (fd) [[maybe_unused]]
@@ -120,26 +96,66 @@ void remove_below(int parent, const char* name, int depth) {
 
 }  // namespace
 
-Group Group::make() {
-  for (const Hierarchy& hierarchy : usable()) {
-    Group group;
-    group.parent_ = Fd(::open(hierarchy.own.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    group.name_ = random_name();
-    if (!group.parent_) continue;
-    if (::mkdirat(group.parent_.get(), group.name_.c_str(), 0755) < 0) continue;
-    group.dir_ = open_at(group.parent_.get(), group.name_.c_str(), O_RDONLY | O_DIRECTORY);
-    group.join_ = open_at(group.dir_.get(), "cgroup.procs", O_WRONLY);
-    if (!group.join_) {
-      ::unlinkat(group.parent_.get(), group.name_.c_str(), AT_REMOVEDIR);
-      continue;
+struct Group::Hierarchy {
+  Kind kind;
+  std::string own;  // directory of the host's own group
+};
+
+// The hierarchies where the host may make groups, best first. Looked at once per process.
+const std::vector<Group::Hierarchy>& Group::usable() {
+  static const std::vector<Hierarchy> found = [] {
+    std::vector<Hierarchy> out;
+    const std::pair<Kind, const char*> kinds[] = {
+        {Kind::unified, ""}, {Kind::freezer, "freezer"}, {Kind::pids, "pids"}};
+    for (const auto& [kind, controller] : kinds) {
+      const std::string own = own_directory(controller);
+      if (!own.empty() && ::access(own.c_str(), W_OK) == 0 &&
+          ::access((own + "/cgroup.procs").c_str(), W_OK) == 0) {
+        out.push_back({kind, own});
+      }
     }
-    group.kill_ = open_at(group.dir_.get(), "cgroup.kill", O_WRONLY);
-    struct stat st;
-    if (hierarchy.kind == Kind::unified && ::fstat(group.dir_.get(), &st) == 0)
-      group.id_ = st.st_ino;
-    return group;
+    return out;
+  }();
+  return found;
+}
+
+Group Group::make() {
+  for (const Hierarchy& hierarchy : usable())
+    if (hierarchy.kind == Kind::unified) return make_in(hierarchy);
+  return {};
+}
+
+Group Group::make_late() {
+  for (const Hierarchy& hierarchy : usable()) {
+    if (hierarchy.kind == Kind::unified) continue;
+    if (Group group = make_in(hierarchy)) return group;
   }
   return {};
+}
+
+Group Group::make_in(const Hierarchy& hierarchy) {
+  Group group;
+  group.parent_ = Fd(::open(hierarchy.own.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  group.name_ = random_name();
+  if (!group.parent_ || ::mkdirat(group.parent_.get(), group.name_.c_str(), 0755) < 0) return {};
+  group.dir_ = open_at(group.parent_.get(), group.name_.c_str(), O_RDONLY | O_DIRECTORY);
+  group.join_ = open_at(group.dir_.get(), "cgroup.procs", O_WRONLY);
+  if (!group.join_) {
+    ::unlinkat(group.parent_.get(), group.name_.c_str(), AT_REMOVEDIR);
+    return {};
+  }
+  group.kill_ = open_at(group.dir_.get(), "cgroup.kill", O_WRONLY);
+  struct stat st;
+  if (hierarchy.kind == Kind::unified && ::fstat(group.dir_.get(), &st) == 0) group.id_ = st.st_ino;
+  return group;
+}
+
+void Group::add(pid_t pid) {
+  put(dir_.get(), "cgroup.procs", std::to_string(pid));
+}
+
+void Group::give_back(pid_t pid) {
+  put(parent_.get(), "cgroup.procs", std::to_string(pid));
 }
 
 std::vector<pid_t> Group::pids() const {

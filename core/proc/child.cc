@@ -3,13 +3,16 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <map>
 #include <mutex>
+#include <string>
 #include <utility>
 
 #include "base/clock.h"
@@ -24,19 +27,22 @@
 namespace sandglass::proc {
 namespace {
 
-// Commands that run now, by tag.
+// Commands that run now, by owner and tag.
 class Running {
  public:
   struct Command {
     int pid;
     Fd pidfd;
+    Fd terminal;  // the master, or empty
   };
-  using Map = std::multimap<std::string, Command, std::less<>>;
+  using Key = std::pair<uint64_t, std::string>;
+  using Map = std::multimap<Key, Command>;
 
-  void add(const std::string& tag, int pid, int pidfd, const void* call) {
-    Fd copy(::fcntl(pidfd, F_DUPFD_CLOEXEC, 3));
+  void add(const Spawn& what, int pid, int pidfd, const Fd& terminal, const void* call) {
+    Command command{pid, Fd(::fcntl(pidfd, F_DUPFD_CLOEXEC, 3)), Fd()};
+    if (what.tty) command.terminal = Fd(::fcntl(terminal.get(), F_DUPFD_CLOEXEC, 3));
     const std::lock_guard lock(mutex_);
-    calls_[call] = commands_.emplace(tag, Command{pid, std::move(copy)});
+    calls_[call] = commands_.emplace(Key{what.owner, what.tag}, std::move(command));
   }
   void remove(const void* call) {
     const std::lock_guard lock(mutex_);
@@ -45,18 +51,15 @@ class Running {
       calls_.erase(it);
     }
   }
-  Status signal(std::string_view tag, int signo) {
+  // Does `act` to each command; the first failure ends it.
+  template <class Act>
+  Status each(uint64_t owner, std::string_view tag, Act act) {
     const std::lock_guard lock(mutex_);
-    const auto [first, last] = commands_.equal_range(tag);
+    const auto [first, last] = commands_.equal_range(Key{owner, std::string(tag)});
     if (first == last)
       return fail(Fault::not_found, "no command with the tag " + shown(tag) + " runs");
-    for (auto it = first; it != last; ++it) {
-      // The pidfd proves that the number is still the command's, and so its group's.
-      if (::syscall(SYS_pidfd_send_signal, it->second.pidfd.get(), 0, nullptr, 0) < 0) continue;
-      if (::kill(-it->second.pid, signo) < 0 && errno != ESRCH) {
-        return fail_errno(errno, "cannot signal the command with the tag " + shown(tag));
-      }
-    }
+    for (auto it = first; it != last; ++it)
+      if (Status done = act(it->second); !done) return done;
     return {};
   }
 
@@ -67,7 +70,7 @@ class Running {
 };
 
 Running& running() {
-  static auto* all = new Running;  // signal_tagged() may be called while the process exits
+  static auto* all = new Running;  // signals may be sent while the process exits
   return *all;
 }
 
@@ -128,20 +131,37 @@ Result<Exit> run(const Spawn& what, Io& io, const Limits& limits) {
   io.cgroup_id = child->group.id();
 
   Stream stream(what, io, limits, *child,
-                {[&](int pid, int pidfd) { running().add(what.tag, pid, pidfd, &stream); },
+                {[&](int pid, int pidfd) { running().add(what, pid, pidfd, child->out, &stream); },
                  [&] { running().remove(&stream); }});
   auto result = stream.run();
   running().remove(&stream);
   if (result && !stream.empty_at_end()) {
     result->survivors =
-        static_cast<uint32_t>(members_of(child->keeper_pid, child->group, what.tag).size());
+        static_cast<uint32_t>(members_of(child->keeper_pid, child->group, child->mark).size());
   }
   let_go(*child, stream.empty_at_end());
   return result;
 }
 
-Status signal_tagged(std::string_view tag, int signo) {
-  return running().signal(tag, signo);
+Status signal_tagged(uint64_t owner, std::string_view tag, int signo) {
+  return running().each(owner, tag, [&](const Running::Command& command) -> Status {
+    // The pidfd proves that the number is still the command's, and so its group's.
+    if (::syscall(SYS_pidfd_send_signal, command.pidfd.get(), 0, nullptr, 0) < 0) return {};
+    if (::kill(-command.pid, signo) == 0 || errno == ESRCH) return {};
+    return fail_errno(errno, "cannot signal the command with the tag " + shown(tag));
+  });
+}
+
+Status resize_tagged(uint64_t owner, std::string_view tag, uint32_t rows, uint32_t columns) {
+  constexpr uint32_t kMost = 0xffff;
+  const winsize size{static_cast<unsigned short>(std::min(rows, kMost)),
+                     static_cast<unsigned short>(std::min(columns, kMost)), 0, 0};
+  return running().each(owner, tag, [&](const Running::Command& command) -> Status {
+    if (!command.terminal)
+      return fail(Fault::invalid, "the command with the tag " + shown(tag) + " has no terminal");
+    if (::ioctl(command.terminal.get(), TIOCSWINSZ, &size) == 0) return {};
+    return fail_errno(errno, "cannot resize the terminal of the tag " + shown(tag));
+  });
 }
 
 }  // namespace sandglass::proc

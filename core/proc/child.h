@@ -17,9 +17,10 @@ struct Spawn {
   std::vector<std::string> argv;  // run without a shell; argv[0] is looked up in the child's PATH
   std::vector<std::string> env;  // "NAME=value", added to (and winning over) the host's environment
   std::string cwd;               // empty: the host's
-  std::string tag;          // put into the child's environment as SANDGLASS_TAG, marks its tree
-  bool tty = false;         // a terminal of rows x columns; stderr joins stdout
-  bool with_input = false;  // feed Io::input; else the child reads end-of-file
+  std::string tag;               // put into the child's environment as SANDGLASS_TAG
+  uint64_t owner = 0;            // whose call it is; tags of different owners never meet
+  bool tty = false;              // a terminal of rows x columns; stderr joins stdout
+  bool with_input = false;       // feed Io::input; else the child reads end-of-file
   uint32_t rows = 24, columns = 80;
 };
 
@@ -48,10 +49,6 @@ struct Io {
   // readable, or, where input_fd is -1, when the child's stdin takes bytes.
   std::function<size_t(std::span<char> room)> input;
   int input_fd = -1;
-  // Called when size_fd is readable (tty only): takes what made it readable, fills in the new size
-  // and returns true; false: no more sizes will come. May be null.
-  std::function<bool(uint32_t& rows, uint32_t& columns)> size;
-  int size_fd = -1;
 };
 
 struct Limits {
@@ -69,8 +66,13 @@ struct Limits {
 // the calling thread meanwhile.
 Result<Exit> run(const Spawn& what, Io& io, const Limits& limits);
 
-// Sends a signal to the process group of a running call. Any thread. Fault::not_found where no
-// command with that tag runs.
-Status signal_tagged(std::string_view tag, int signo);
+// Both reach the command of a call of this owner with this tag, from Io::started until it has
+// ended; else Fault::not_found. Any thread.
+
+// Sends a signal to its process group; 0 asks only whether it runs.
+Status signal_tagged(uint64_t owner, std::string_view tag, int signo);
+// Gives its terminal another size, of which the kernel tells its foreground. Fault::invalid where
+// it has no terminal.
+Status resize_tagged(uint64_t owner, std::string_view tag, uint32_t rows, uint32_t columns);
 
 }  // namespace sandglass::proc

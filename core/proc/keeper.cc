@@ -2,6 +2,7 @@
 #include "proc/keeper.h"
 
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -52,7 +53,7 @@ void tell(int control, Note note, int pidfd = -1) {
   }
 }
 
-// ---- the command, between vfork and exec ----
+// ---- the command, between fork and exec ----
 
 void default_signals() {
   struct sigaction plain {};
@@ -79,10 +80,6 @@ int try_programs(const Job& o) {
   } else {
     ::setpgid(0, 0);
   }
-  // Where joining is refused, the keeper still holds the tree.
-  if (o.group_join >= 0) [[maybe_unused]]
-    ssize_t joined = ::write(o.group_join, "0", 1);
-
   const pid_t pid = ::getpid();
   tell(o.control, {Word::ready, pid}, static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   char go = 0;
@@ -103,6 +100,22 @@ int try_programs(const Job& o) {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   tell(o.control, {Word::no_exec, try_programs(o)});
   ::_exit(127);
+}
+
+// Born in its group where there is one. The keeper is small: a fork of it costs next to nothing.
+pid_t fork_command(const Job& o) {
+  if (o.group_dir < 0) return ::vfork();
+  clone_args args{};
+  args.flags = CLONE_INTO_CGROUP;
+  args.exit_signal = SIGCHLD;
+  args.cgroup = static_cast<uint64_t>(o.group_dir);
+  const long pid = ::syscall(SYS_clone3, &args, sizeof args);
+  if (pid >= 0) return static_cast<pid_t>(pid);
+  const pid_t plain = ::fork();
+  // Where joining is refused too, the keeper still holds the tree.
+  if (plain == 0) [[maybe_unused]]
+    const ssize_t joined = ::write(o.group_join, "0", 1);
+  return plain;
 }
 
 // ---- the keeper ----
@@ -240,14 +253,14 @@ void wait_for_news(State& s) {
   ::sigaddset(&child, SIGCHLD);
   const int children = ::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
 
-  const pid_t command = ::vfork();
+  const pid_t command = fork_command(o);
   if (command == 0) become_command(o);
   if (command < 0) {
     tell(o.control, {Word::no_fork, errno});
     ::_exit(1);
   }
   [[maybe_unused]] const int away = ::chdir("/");  // keeps no file system busy
-  for (int fd : {o.in, o.out, o.err, o.terminal, o.gate, o.group_join}) {
+  for (int fd : {o.in, o.out, o.err, o.terminal, o.gate, o.group_dir, o.group_join}) {
     if (fd >= 0) ::close(fd);
   }
   attend(o, command, children);

@@ -40,11 +40,12 @@ struct Orders {
   int32_t in = -1, out = -1, err = -1;     // the command's 0, 1, 2
   int32_t terminal = -1;                   // to become the command's controlling terminal
   int32_t drain_out = -1, drain_err = -1;  // read ends, read into nothing after a release
-  int32_t group_join = -1;                 // cgroup.procs
+  int32_t group_dir = -1;                  // a version 2 group to be born into
+  int32_t group_join = -1;                 // cgroup.procs, for kernels without that
   int32_t group_kill = -1;                 // cgroup.kill
   int32_t group_parent = -1;               // where the group is removed at the end
   uint32_t programs = 0, words = 0, variables = 0;
 };
-constexpr size_t kOrderedDescriptors = 11;  // the first members, each -1 or 3 and more
+constexpr size_t kOrderedDescriptors = 12;  // the first members, each -1 or 3 and more
 
 }  // namespace sandglass::proc

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "proc/image.h"
 #include "proc/keeper.h"
@@ -26,9 +27,9 @@ std::string_view name_of_variable(std::string_view entry) {
   return entry.substr(0, entry.find('='));
 }
 
-// The tag first (a search finds it soon), then what the call sets, then the host's own.
-std::vector<std::string> environment(const Spawn& what) {
-  std::vector<std::string> all;
+// The mark first (a search finds it soon), then what the call sets, then the host's own.
+std::vector<std::string> environment(const Spawn& what, const std::string& mark) {
+  std::vector<std::string> all{mark};
   if (!what.tag.empty()) all.push_back("SANDGLASS_TAG=" + what.tag);
   all.insert(all.end(), what.env.rbegin(), what.env.rend());  // the last of a name wins
   for (char** entry = environ; entry && *entry; ++entry) all.emplace_back(*entry);
@@ -177,7 +178,7 @@ Status open_all(const Spawn& what, Child& child, ChildEnds& ends) {
 // ---- the keeper ----
 
 std::string orders_of(const Spawn& what, const Child& child, const ChildEnds& ends) {
-  const std::vector<std::string> env = environment(what);
+  const std::vector<std::string> env = environment(what, child.mark);
   const std::vector<std::string> tries = programs(what.argv[0], env);
   Orders o;
   o.control = ends.control.get();
@@ -189,6 +190,7 @@ std::string orders_of(const Spawn& what, const Child& child, const ChildEnds& en
   o.drain_out = child.out.get();
   o.drain_err = child.err.get();
   if (child.group) {
+    o.group_dir = child.group.dir_fd();
     o.group_join = child.group.join_fd();
     o.group_kill = child.group.kill_fd();
     o.group_parent = child.group.parent_fd();
@@ -260,6 +262,7 @@ Result<Child> spawn(const Spawn& what) {
   ChildEnds ends;
   if (Status ok = open_all(what, child, ends); !ok) return tl::unexpected(ok.error());
   child.group = Group::make();
+  child.mark = "SANDGLASS_CALL=" + random_hex(16);
   if (Status ok = start(what, child, ends); !ok) {
     child.group.remove();
     return tl::unexpected(ok.error());

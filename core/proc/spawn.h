@@ -18,6 +18,7 @@ struct Child {
   Fd gate;     // one byte lets the command run; closing it ends it before it began
   Fd in, out, err;
   Group group;
+  std::string mark;  // in the environment of every process of the call, of no other
 };
 
 Result<Child> spawn(const Spawn& what);

@@ -23,6 +23,7 @@ constexpr size_t kRead = 65536;
 constexpr int64_t kMs = 1'000'000;
 constexpr int64_t kDrain = 200 * kMs;    // for background children that keep the pipe open
 constexpr int64_t kGrace = 500 * kMs;    // between TERM and KILL
+constexpr int kSoonDead = 2;             // rounds of KILL that end what does not fork
 constexpr int64_t kAgain = 100 * kMs;    // between two rounds of KILL
 constexpr int64_t kGiveUp = 2800 * kMs;  // a process in an uninterruptible wait cannot be ended
 
@@ -37,8 +38,7 @@ Stream::Stream(const Spawn& what, Io& io, const Limits& limits, Child& child, Wa
       buffer_(kRead),
       out_{1, &child.out},
       err_{2, &child.err},
-      input_ended_(!what.with_input),
-      sizes_ended_(!what.tty || !io.size || io.size_fd < 0) {}
+      input_ended_(!what.with_input) {}
 
 Result<Exit> Stream::run() {
   while (!done()) {
@@ -48,7 +48,6 @@ Result<Exit> Stream::run() {
     read_output(out_);
     read_output(err_);
     feed();
-    resize();
   }
   return outcome();
 }
@@ -70,15 +69,13 @@ void Stream::wait() {
                   {child_.out.get(), POLLIN, 0},
                   {child_.err.get(), POLLIN, 0},
                   {child_.in.get(), static_cast<short>(push ? POLLOUT : 0), 0},
-                  {ask ? io_.input_fd : -1, POLLIN, 0},
-                  {sizes_ended_ ? -1 : io_.size_fd, POLLIN, 0}};
+                  {ask ? io_.input_fd : -1, POLLIN, 0}};
   const bool any = ::poll(fds, std::size(fds), milliseconds_to_next()) > 0;
   cancel_ready_ = any && fds[1].revents;
   out_.readable = any && fds[2].revents;
   err_.readable = any && fds[3].revents;
   child_takes_ = any && (fds[4].revents & POLLOUT);
   input_ready_ = any && fds[5].revents;
-  size_ready_ = any && fds[6].revents;
   // Nobody reads the child's stdin any more.
   if (any && (fds[4].revents & (POLLERR | POLLHUP))) {
     child_.in.reset();
@@ -210,7 +207,7 @@ void Stream::begin_end(Fault why) {
   kill_at_ = now + kGrace;
   give_up_at_ = now + kGiveUp;
   child_.gate.reset();
-  const auto members = members_of(child_.keeper_pid, child_.group, what_.tag);
+  const auto members = members_of(child_.keeper_pid, child_.group, child_.mark);
   left_ = members.size();
   signal_members(members, SIGTERM);
   signal_members(members, SIGCONT);  // a stopped one would not hear it
@@ -222,7 +219,12 @@ void Stream::go_on_ending(int64_t now) {
     kill_at_ = now + kAgain;
     ::send(child_.control.get(), &kKill, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
     child_.group.kill();
-    const auto members = members_of(child_.keeper_pid, child_.group, what_.tag);
+    const auto members = members_of(child_.keeper_pid, child_.group, child_.mark);
+    if (++rounds_ > kSoonDead && !members.empty()) {
+      if (!child_.group) child_.group = Group::make_late();
+      if (child_.group) capture(members, child_.group);
+      child_.group.kill();
+    }
     signal_members(members, SIGKILL);
     left_ = members.size();
   }
@@ -318,19 +320,6 @@ void Stream::end_of_input() {
     input_.assign(line_is_open_ ? 2 : 1, static_cast<char>(mode.c_cc[VEOF]));
     input_at_ = 0;
   }
-}
-
-void Stream::resize() {
-  if (!size_ready_) return;
-  winsize size{};
-  uint32_t rows = 0, columns = 0;
-  if (!io_.size(rows, columns)) {
-    sizes_ended_ = true;
-    return;
-  }
-  size.ws_row = static_cast<unsigned short>(rows);
-  size.ws_col = static_cast<unsigned short>(columns);
-  if (child_.out) ::ioctl(child_.out.get(), TIOCSWINSZ, &size);
 }
 
 }  // namespace sandglass::proc

@@ -1,5 +1,5 @@
-// The poll loop of one running call: notes from the keeper, output, input, terminal size, deadline,
-// cancellation, and the end of the tree. Every wait in it is bounded.
+// The poll loop of one running call: notes from the keeper, output, input, deadline, cancellation,
+// and the end of the tree. Every wait in it is bounded.
 #pragma once
 
 #include <cstdint>
@@ -57,7 +57,6 @@ class Stream {
   void feed();
   void fill_input();
   void end_of_input();
-  void resize();
 
   bool done();
   Result<Exit> outcome();
@@ -74,7 +73,7 @@ class Stream {
   std::vector<char> input_;  // read from the caller, not yet taken by the child
   size_t input_at_ = 0;
   bool input_ended_, input_ready_ = false, child_takes_ = false, line_is_open_ = false;
-  bool sizes_ended_, size_ready_ = false, cancel_ready_ = false;
+  bool cancel_ready_ = false;
 
   bool pid_known_ = false, ended_ = false, idle_ = false, keeper_gone_ = false;
   std::optional<Exit> exit_;
@@ -82,6 +81,7 @@ class Stream {
   std::optional<Fault> ending_;  // why the tree is being ended
   int64_t drain_until_ = 0;      // once the command, or the tree, has ended
   int64_t kill_at_ = 0, give_up_at_ = 0;
+  int rounds_ = 0;   // of KILL
   size_t left_ = 0;  // members at the last look while ending
 };
 

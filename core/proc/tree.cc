@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/clock.h"
 #include "base/fd.h"
 
 namespace sandglass::proc {
@@ -97,17 +98,14 @@ void add_descendants(const Table& table, pid_t top, std::unordered_set<pid_t>& o
 
 }  // namespace
 
-std::vector<Member> members_of(pid_t keeper, const Group& group, const std::string& tag) {
+std::vector<Member> members_of(pid_t keeper, const Group& group, const std::string& mark) {
   const Table table = all_processes();
   std::unordered_set<pid_t> found;
   add_descendants(table, keeper, found);
   for (pid_t pid : group.pids()) found.insert(pid);
-  const char* hosts = std::getenv("SANDGLASS_TAG");
-  if (!tag.empty() && !(hosts && tag == hosts)) {  // else the host's parents would be members
-    const std::string wanted = '\0' + ("SANDGLASS_TAG=" + tag) + '\0';
-    for (const auto& [pid, process] : table) {
-      if (pid != ::getpid() && !found.contains(pid) && carries(pid, wanted)) found.insert(pid);
-    }
+  const std::string wanted = '\0' + mark + '\0';
+  for (const auto& [pid, process] : table) {
+    if (!found.contains(pid) && carries(pid, wanted)) found.insert(pid);
   }
   found.erase(keeper);
   std::vector<Member> out;
@@ -117,11 +115,25 @@ std::vector<Member> members_of(pid_t keeper, const Group& group, const std::stri
   return out;
 }
 
+static bool is_still(const Member& member) {
+  Process now;
+  return read_stat(member.pid, now) && now.start == member.start;
+}
+
+void capture(const std::vector<Member>& members, Group& group) {
+  const int64_t end = mono_ns() + 500'000'000;
+  for (const Member& member : members) {
+    if (mono_ns() > end) return;
+    if (!is_still(member)) continue;
+    group.add(member.pid);
+    if (!is_still(member)) group.give_back(member.pid);  // its number went to somebody else
+  }
+}
+
 void signal_members(const std::vector<Member>& members, int signo) {
   for (const Member& member : members) {
     Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, member.pid, 0)));
-    Process now;
-    if (!pidfd || !read_stat(member.pid, now) || now.start != member.start) continue;
+    if (!pidfd || !is_still(member)) continue;
     ::syscall(SYS_pidfd_send_signal, pidfd.get(), signo, nullptr, 0);
   }
 }

@@ -17,9 +17,13 @@ struct Member {
 };
 
 // The living processes of a call: those below its keeper, those in its control group, and those of
-// our own user that carry its tag in their environment (they fell out of both only when the keeper
-// was killed). One walk over /proc. Neither the keeper nor zombies count.
-std::vector<Member> members_of(pid_t keeper, const Group& group, const std::string& tag);
+// our own user that carry its mark ("NAME=value") in their environment (they fell out of both only
+// when the keeper was killed). One walk over /proc. Neither the keeper nor zombies count.
+std::vector<Member> members_of(pid_t keeper, const Group& group, const std::string& mark);
+
+// Moves each one that is still the process that was found into the group, for half a second at
+// most.
+void capture(const std::vector<Member>& members, Group& group);
 
 // Signals each one that is still the process that was found.
 void signal_members(const std::vector<Member>& members, int signo);

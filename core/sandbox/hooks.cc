@@ -41,8 +41,11 @@ Result<std::vector<Handler>> make_handlers(const plugin::Registry& registry, Jou
     auto instance =
         plugin::Instance::create(**type, binding.name, binding.use.with, event_services(journal));
     if (!instance) return tl::unexpected(instance.error());
-    out.push_back(
-        {binding.name, std::move(*instance), {mask_of(binding.point)}, binding.timeout_ns});
+    out.push_back({binding.name,
+                   std::move(*instance),
+                   {mask_of(binding.point)},
+                   binding.timeout_ns,
+                   binding.durable});
   }
   return out;
 }

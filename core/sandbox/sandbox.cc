@@ -6,7 +6,6 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "sandbox/hooks.h"
 #include "watch/choose.h"
 
 namespace sandglass::sandbox {
@@ -15,28 +14,6 @@ namespace {
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr int kReadyMs = 60'000;
 constexpr int kTearDownMs = 60'000;
-
-// "shop" of /home/ann/Shop; what a file name, a log line and a URL all take.
-std::string stem_of(const Settings& settings) {
-  std::string from = settings.definition.id;
-  if (from.empty()) {
-    from = settings.workspace.substr(settings.workspace.rfind('/') + 1);
-  }
-  std::string out;
-  for (char c : from) {
-    const auto u = static_cast<unsigned char>(c);
-    const bool keep = (u >= 'a' && u <= 'z') || (u >= '0' && u <= '9') || u == '.' || u == '_';
-    if (keep && !(out.empty() && u == '.'))
-      out += c;
-    else if (u >= 'A' && u <= 'Z')
-      out += static_cast<char>(u + 32);
-    else if (!out.empty() && out.back() != '-')
-      out += '-';
-    if (out.size() == 32) break;
-  }
-  while (!out.empty() && out.back() == '-') out.pop_back();
-  return out.empty() ? "box" : out;
-}
 
 std::vector<Event> events_of(const std::vector<watch::FileChange>& batch) {
   const int64_t wall = wall_ns(), mono = mono_ns();
@@ -67,6 +44,10 @@ static_assert(static_cast<uint32_t>(watch::ChangeKind::create) ==
 static_assert(static_cast<uint32_t>(watch::ChangeKind::remove) ==
               static_cast<uint32_t>(EventKind::file_delete));
 
+int left_ms(int64_t end_ns, int64_t most) {
+  return static_cast<int>(std::clamp<int64_t>((end_ns - mono_ns()) / 1'000'000, 0, most));
+}
+
 std::string error_json(const Error& error) {
   JsonWriter w;
   w.open('{').key("kind").value(name_of(error.fault)).key("message").value(error.text).close('}');
@@ -82,99 +63,19 @@ Sandbox::~Sandbox() {
   (void)destroy();
 }
 
-Result<std::unique_ptr<Sandbox>> Sandbox::ensure(const plugin::Registry& registry,
-                                                 const Store& store, Settings settings,
-                                                 Cancellation& cancel) {
-  std::unique_ptr<Sandbox> box(new Sandbox(registry, store, std::move(settings)));
-  Status opened = box->open();
-  if (opened) opened = store.save(box->held_, box->record_);
-  if (!opened) {
-    box->dispatcher_.reset();
-    box->journal_.reset();
-    store.discard(box->held_);
-    return tl::unexpected(opened.error());
-  }
-  box->step(Trigger::ensure);
-  box->step(Trigger::none_found);
-  Status done = box->create(cancel);
-  if (done) box->step(Trigger::ok);  // preparing: no source and no setup steps
-  if (done) box->step(Trigger::ok);
-  if (done) done = box->arm();
-  if (done && cancel.cancelled()) done = fail(Fault::cancelled, "cancelled while starting");
-  if (!done) {
-    Error error = done.error();
-    box->failed(error);
-    (void)box->destroy();
-    return tl::unexpected(std::move(error));
-  }
-  box->step(Trigger::ok);
-  JsonWriter w;
-  w.open('{')
-      .key("id")
-      .value(box->record_.id)
-      .key("workspace")
-      .value(utf8_or_escaped(box->record_.workspace));
-  w.key("root").value(box->record_.root).key("provider").value(box->record_.provider);
-  w.key("watcher")
-      .raw(box->watcher_state_json())
-      .key("baseline")
-      .value(box->record_.baseline.commit);
-  w.close('}');
-  box->append(EventKind::ready, "sandbox.ready", w.take());
-  box->watch_for_loss();
-  return box;
-}
-
-// Everything that can be wrong with the definition shows here, before anything exists.
-Status Sandbox::open() {
-  const config::Definition& d = settings_.definition;
-  auto provider = Provider::open(registry_, d.provider);
-  if (!provider) return tl::unexpected(provider.error());
-  provider_ = std::move(*provider);
-  auto held = store_.make_instance(stem_of(settings_), d.id, record_.id);
-  if (!held) return tl::unexpected(held.error());
-  held_ = std::move(*held);
-  record_.name = d.id;
-  record_.workspace = settings_.workspace;
-  record_.root = d.root;
-  record_.provider = provider_->name();
-  record_.created_ns = wall_ns();
-  auto journal = Journal::open(store_.journal_file(record_.id), {record_.id, d.root});
-  if (!journal) return tl::unexpected(journal.error());
-  journal_ = std::move(*journal);
-  auto handlers = make_handlers(registry_, *journal_, d.hooks);
-  if (!handlers) return tl::unexpected(handlers.error());
-  dispatcher_ = Dispatcher::start(*journal_, std::move(*handlers),
-                                  [this](const Event& event, git::Which which, bool for_export) {
-                                    return content_ ? content_->get(event.path, which, for_export)
-                                                    : git::Piece{};
-                                  });
-  return {};
-}
-
-Status Sandbox::create(Cancellation& cancel) {
-  CreateSpec spec;
-  spec.key = record_.id;
-  spec.root = record_.root;
-  spec.local_root = settings_.workspace;
-  spec.json = settings_.definition.json;
-  return provider_->create(spec, record_.provider_id, cancel,
-                           mono_ns() + kTearDownMs * 1'000'000LL);
-}
-
 Status Sandbox::arm() {
   const config::FileEvents& wanted = settings_.definition.file_events;
   auto local = provider_->local_path(record_.provider_id, mono_ns() + 10 * kSecond);
   if (!local) return tl::unexpected(local.error());
   record_.workspace = *local;
-  record_.baseline = git::pin_baseline(*local);
-  if (!record_.baseline.note.empty()) log::warn("baseline: " + record_.baseline.note);
+  if (!resumed_) {  // B1: once for each box
+    record_.baseline = git::pin_baseline(*local);
+    if (!record_.baseline.note.empty()) log::warn("baseline: " + record_.baseline.note);
+  }
   record_.redact = settings_.definition.redact;
-  git::ContentOptions options;
-  options.redact = record_.redact;
-  auto content = git::Content::open(record_.baseline, *local, options);
-  if (!content) return tl::unexpected(content.error());
-  content_ = std::move(*content);
+  contents_->add(record_.first_seq, record_.baseline, *local);
+  if (!contents_->newest())
+    return fail(Fault::failed, "the files of " + shown(*local) + " cannot be compared");
   if (wanted.enabled) {
     if (Status watching = start_watcher(*local); !watching) {
       if (wanted.required) return watching;
@@ -260,51 +161,103 @@ Status Sandbox::settle(int timeout_ms) {
   return seen ? written : seen;
 }
 
+static std::string listed(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + shown(name);
+  return out;
+}
+
 void Sandbox::drain_hooks(int timeout_ms) {
   const DrainReport report = dispatcher_->drain(timeout_ms);
-  if (report.undelivered == 0) return;
-  std::string names;
-  for (const std::string& name : report.late) names += (names.empty() ? "" : ", ") + shown(name);
-  log::error(std::to_string(report.undelivered) + " events did not reach " + names +
-             " before the deadline");
+  if (report.undelivered)
+    log::error(std::to_string(report.undelivered) + " events did not reach " + listed(report.late) +
+               " before the deadline");
+  if (report.kept)
+    log::error(std::to_string(report.kept) + " events did not reach " +
+               listed(report.late_durable) + " yet; they are kept for it");
 }
 
 std::string Sandbox::watcher_state_json() const {
   return session_ ? session_->state_json() : "{}";
 }
 
-Status Sandbox::destroy() {
-  if (state_ == State::destroyed || state_ == State::absent) return {};
-  const int64_t end = mono_ns() + kTearDownMs * 1'000'000LL;
-  auto left_ms = [&](int64_t most) {
-    return static_cast<int>(std::clamp<int64_t>((end - mono_ns()) / 1'000'000, 0, most));
-  };
+// Watcher and hooks have what was written so far; nothing watches any more.
+void Sandbox::quiet_down(int64_t end_ns) {
   stop_waiting_.cancel();
   if (gone_thread_.joinable()) gone_thread_.join();
-  const bool drains = state_ != State::failed;
-  step(Trigger::destroy);
   if (session_)
-    if (Status stopped = session_->stop(left_ms(20'000)); !stopped)
+    if (Status stopped = session_->stop(left_ms(end_ns, 20'000)); !stopped)
       log::error("the watcher did not stop: " + stopped.error().text);
   session_.reset();
-  (void)journal_->sync(left_ms(10'000));
-  drain_hooks(left_ms(10'000));
-  if (drains) step(Trigger::drained);
+  (void)journal_->sync(left_ms(end_ns, 10'000));
+}
+
+// What the provider no longer has is destroyed.
+Status Sandbox::destroy_box(int64_t end_ns) {
   Status done;
   for (int attempt = 0; attempt < 3 && !record_.provider_id.empty(); attempt++) {
-    done = provider_->destroy(record_.provider_id, mono_ns() + left_ms(10'000) * 1'000'000LL);
+    done =
+        provider_->destroy(record_.provider_id, mono_ns() + left_ms(end_ns, 10'000) * 1'000'000LL);
+    if (!done && (done.error().fault == Fault::not_found || done.error().fault == Fault::lost))
+      done = {};
     if (done) break;
     log::error("sandbox " + record_.id + " was not destroyed: " + done.error().text);
     step(Trigger::error);
   }
+  return done;
+}
+
+// The last hooks, then the journal; the sandbox leaves the list of open ones where nothing is left
+// to do for it.
+void Sandbox::finish(int64_t end_ns, bool has_box) {
+  (void)journal_->sync(left_ms(end_ns, 10'000));
+  drain_hooks(left_ms(end_ns, 10'000));
+  dispatcher_->stop(left_ms(end_ns, 10'000));
+  const bool owes = dispatcher_->owes();
+  dispatcher_.reset();
+  journal_.reset();
+  store_.let_go(std::move(held_), !has_box && !owes);
+  finished_ = true;
+}
+
+Status Sandbox::destroy() {
+  if (finished_ || !dispatcher_) return {};
+  const int64_t end = mono_ns() + kTearDownMs * 1'000'000LL;
+  const bool drains = state_ != State::failed;
+  step(Trigger::destroy);
+  quiet_down(end);
+  drain_hooks(left_ms(end, 10'000));
+  if (drains) step(Trigger::drained);
+  const Status done = destroy_box(end);
   if (done) {
     step(Trigger::ok);
     append(EventKind::destroy, "sandbox.destroy", "{}");
   }
-  (void)journal_->sync(left_ms(10'000));
-  drain_hooks(left_ms(10'000));
-  dispatcher_->stop(left_ms(10'000));
+  finish(end, !done);
   return done;
+}
+
+Status Sandbox::release() {
+  if (finished_ || !dispatcher_) return {};
+  const int64_t end = mono_ns() + kTearDownMs * 1'000'000LL;
+  log::debug("sandbox", record_.id + ": released; its box is kept");
+  if (record_.keep_alive_ns == 0 && state_ == State::ready) {  // kept on request
+    record_.keep_alive_ns = settings_.definition.lifecycle.keep_alive_ns;
+    if (Status kept = store_.save(held_, record_); !kept) log::error(kept.error().text);
+  }
+  quiet_down(end);
+  finish(end, true);
+  return {};
+}
+
+Status Sandbox::complete(bool cancelled, bool keep) {
+  const config::Lifecycle& wanted = settings_.definition.lifecycle;
+  if (wanted.snapshot == config::SnapshotAt::after_run && !cancelled && state_ == State::ready) {
+    step(Trigger::snapshot);
+    take_snapshot();
+  }
+  const bool keeps = keep || (!wanted.destroy_on_complete && !cancelled);
+  return keeps && state_ == State::ready ? release() : destroy();
 }
 
 }  // namespace sandglass::sandbox

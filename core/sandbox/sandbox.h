@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "event/dispatch.h"
+#include "sandbox/contents.h"
 #include "sandbox/provider.h"
 #include "sandbox/state.h"
 #include "sandbox/store.h"
@@ -20,23 +21,35 @@ namespace sandglass::sandbox {
 struct Settings {
   config::Definition definition;
   std::string workspace;  // absolute directory of this machine
+  std::string thread;     // "" where the user named none
 };
+
+// Whether the box of a sandbox that no process holds was ready once, and nobody has begun to end it.
+bool can_go_on(const InstanceRecord& record, const JournalSummary& journal);
 
 class Sandbox {
  public:
-  // Creates a new instance and brings it to ready: provider up, baseline pinned, watcher armed,
-  // onReady queued (rule L2). On failure ERROR was journaled and what was half made is destroyed.
+  // Brings the sandbox to ready: provider up, baseline pinned, watcher armed, onReady queued (rule
+  // L2). A definition's box that an earlier run left is resumed where the lifecycle wants it, else
+  // destroyed; else its newest snapshot is restored, else a box is created (rule L4). Durable hooks
+  // get at once what they have not had. Fault::busy while another process has it. On failure ERROR
+  // was journaled and what was half made here is destroyed; a box that was resumed is left.
   static Result<std::unique_ptr<Sandbox>> ensure(const plugin::Registry& registry,
                                                  const Store& store, Settings settings,
                                                  Cancellation& cancel);
-  ~Sandbox();  // destroy()
+  // Destroys the box that a process left which is no more, or whose time is over, without the file
+  // that defined it: hooks do not run, but durable ones get the DESTROY event later.
+  static Status reap(const plugin::Registry& registry, const Store& store, HeldInstance held,
+                     const InstanceRecord& record, const std::string& why);
+  ~Sandbox();  // destroy(), unless release() came first
 
   const InstanceRecord& record() const { return record_; }
   const config::Definition& definition() const { return settings_.definition; }
   Journal& journal() { return *journal_; }
   Provider& provider() { return *provider_; }
-  git::Content* content() { return content_.get(); }  // null where the workspace is not visible
+  git::Content* content() { return contents_->newest(); }  // null where it cannot be read
   State state() const { return state_; }
+  bool resumed() const { return resumed_; }
   std::string watcher_state_json() const;  // "{}" where none runs
 
   // Everything written before the call is journaled, published and compared with the disk.
@@ -45,19 +58,42 @@ class Sandbox {
   void drain_hooks(int timeout_ms);
   void append(EventKind kind, std::string topic, std::string json, std::string run_id = {});
 
+  // A run is over: snapshot, then destroy() or release(), as the lifecycle says (rule L5). A
+  // cancelled one is destroyed. `keep` overrides both.
+  Status complete(bool cancelled, bool keep);
   // Drains watcher and hooks, then the provider destroys; bounded by 60 s in all (rule L6).
-  // Idempotent.
   Status destroy();
+  // The same, but the box stays for a later run.
+  Status release();
 
  private:
   Sandbox(const plugin::Registry& registry, const Store& store, Settings settings);
-  Status open();                        // folder, journal, hooks
-  Status create(Cancellation& cancel);  // creating
-  Status arm();                         // arming: baseline, watcher
+  struct Left;  // what an earlier process left
+
+  // ensure.cc
+  Status open(Left& left);  // lock, record, journal, hooks
+  Status open_hooks();
+  void note_open_run(const std::string& run);
+  void drop_old_hooks();
+  void remember_past();  // the present box's baseline, while a durable hook needs it
+  Status bring_up(const Left& left, Cancellation& cancel);
+  Status attach(bool& gone);
+  Status end_left_box(const std::string& why);
+  Status find_unrecorded_box();
+  Status make_box(Cancellation& cancel);
+  Result<std::string> newest_snapshot();
+  Status create(const std::string& snapshot, Cancellation& cancel);
+  void take_snapshot();
+  void say_ready();
+
+  Status arm();  // arming: baseline, watcher
   Status start_watcher(const std::string& local_root);
   void step(Trigger trigger);
   void failed(const Error& error);
   void watch_for_loss();
+  void quiet_down(int64_t end_ns);
+  Status destroy_box(int64_t end_ns);
+  void finish(int64_t end_ns, bool has_box);
 
   const plugin::Registry& registry_;
   const Store& store_;
@@ -66,10 +102,13 @@ class Sandbox {
   HeldInstance held_;
   std::unique_ptr<Journal> journal_;  // outlives all below
   std::unique_ptr<Provider> provider_;
-  std::unique_ptr<git::Content> content_;
+  std::shared_ptr<Contents> contents_;
   std::unique_ptr<Dispatcher> dispatcher_;
   std::unique_ptr<watch::Session> session_;
   State state_ = State::absent;
+  bool resumed_ = false;
+  bool made_box_ = false;  // by this object
+  bool finished_ = false;
   std::atomic<bool> gone_{false};
   Cancellation stop_waiting_;
   std::thread gone_thread_;

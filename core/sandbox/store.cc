@@ -9,13 +9,12 @@
 #include <boost/filesystem.hpp>
 #include <cerrno>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 
 #include "base/below.h"
 #include "base/hash.h"
-#include "base/json.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "sandbox/record.h"
 
 namespace fs = boost::filesystem;
 
@@ -23,6 +22,8 @@ namespace sandglass::sandbox {
 namespace {
 
 constexpr char kSchema[] = "1";
+constexpr int kHoldTries = 50;
+constexpr unsigned kHoldPauseUs = 20'000;
 constexpr uint64_t kRecordCap = 16 << 20;
 
 std::string default_directory() {
@@ -62,12 +63,6 @@ Status write_file(const std::string& path, std::string_view bytes) {
   return written;
 }
 
-Result<Fd> open_lock(const std::string& path) {
-  Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!fd) return fail_errno(errno, "cannot open the lock " + shown(path));
-  return fd;
-}
-
 Status check_schema(const std::string& directory) {
   const std::string file = directory + "/schema";
   auto root = Root::open(directory);
@@ -83,50 +78,18 @@ Status check_schema(const std::string& directory) {
                                   ": use the newer sandglass, or another --state-dir");
 }
 
-std::string to_json(const InstanceRecord& r) {
-  JsonWriter w;
-  w.open('{').key("id").value(r.id).key("name").value(r.name);
-  // Paths are bytes: hex keeps what JSON text cannot.
-  w.key("workspace")
-      .value(utf8_or_escaped(r.workspace))
-      .key("workspaceHex")
-      .value(hex(r.workspace));
-  w.key("root").value(r.root).key("provider").value(r.provider);
-  w.key("providerIdHex").value(hex(r.provider_id)).key("watcher").value(r.watcher);
-  w.key("createdNs").value(r.created_ns).key("baseline").raw(r.baseline.to_json());
-  w.key("redact").open('[');
-  for (const std::string& pattern : r.redact) w.value(pattern);
-  w.close(']').close('}');
-  return w.take();
-}
-
-std::string from_hex(const std::string& text) {
-  std::string out;
-  for (size_t i = 0; i + 1 < text.size(); i += 2)
-    out += static_cast<char>(std::stoi(text.substr(i, 2), nullptr, 16));
-  return out;
-}
-
-Result<InstanceRecord> record_of(const std::string& bytes) {
-  try {
-    auto j = nlohmann::json::parse(bytes);
-    InstanceRecord r;
-    r.id = j.at("id").get<std::string>();
-    r.name = j.at("name").get<std::string>();
-    r.workspace = from_hex(j.at("workspaceHex").get<std::string>());
-    r.root = j.at("root").get<std::string>();
-    r.provider = j.at("provider").get<std::string>();
-    r.provider_id = from_hex(j.at("providerIdHex").get<std::string>());
-    r.watcher = j.at("watcher").get<std::string>();
-    r.created_ns = j.at("createdNs").get<int64_t>();
-    auto baseline = git::Baseline::from_json(j.at("baseline").dump());
-    if (!baseline) return tl::unexpected(baseline.error());
-    r.baseline = std::move(*baseline);
-    r.redact = j.value("redact", std::vector<std::string>());
-    return r;
-  } catch (const std::exception& e) {
-    return fail(Fault::corrupt, e.what());
-  }
+// The same for every process of this installation, so that a provider's list() tells our boxes from
+// those of others on this machine.
+Result<std::string> owner_of(const std::string& directory) {
+  auto root = Root::open(directory);
+  if (!root) return tl::unexpected(root.error());
+  auto have = root->read("owner", 64);
+  if (have) return have->bytes;
+  if (have.error().fault != Fault::not_found) return tl::unexpected(have.error());
+  const std::string fresh = random_hex(8);
+  if (Status written = write_file(directory + "/owner", fresh); !written)
+    return tl::unexpected(written.error());
+  return fresh;
 }
 
 }  // namespace
@@ -135,12 +98,14 @@ Result<Store> Store::open(std::string directory) {
   if (directory.empty()) directory = default_directory();
   boost::system::error_code code;
   directory = fs::absolute(directory, code).string();
-  for (const char* sub : {"", "/names", "/instances"}) {
+  for (const char* sub : {"", "/open", "/instances"}) {
     if (auto made = make_private(directory + sub); !made) return tl::unexpected(made.error());
     if (*sub == '\0')
       if (auto known = check_schema(directory); !known) return tl::unexpected(known.error());
   }
-  return Store(std::move(directory));
+  auto owner = owner_of(directory);
+  if (!owner) return tl::unexpected(owner.error());
+  return Store(std::move(directory), std::move(*owner));
 }
 
 std::string Store::folder_of(const std::string& id) const {
@@ -150,58 +115,111 @@ std::string Store::journal_file(const std::string& id) const {
   return folder_of(id) + "/journal.db";
 }
 
-Result<Fd> Store::lock_name(const std::string& name) const {
-  auto fd = open_lock(directory_ + "/names/" + name + ".lock");
-  if (!fd) return fd;
-  if (::flock(fd->get(), LOCK_EX | LOCK_NB) < 0)
-    return fail(Fault::busy,
-                "sandbox " + shown(name) +
-                    " is in use by another sandglass process: wait for its run to end, "
-                    "or see `sandglass status`");
-  return fd;
+std::string Store::lock_of(const std::string& id) const {
+  return directory_ + "/open/" + id;
 }
 
-Result<HeldInstance> Store::make_instance(const std::string& stem, const std::string& name,
-                                          std::string& id) const {
-  HeldInstance held;
-  if (!name.empty()) {
-    auto lock = lock_name(name);
-    if (!lock) return tl::unexpected(lock.error());
-    held.name_lock = std::move(*lock);
+// The lock, or an empty Fd where another process has it. One that was taken away between open and
+// flock is opened anew.
+static Result<Fd> try_lock(const std::string& path, int flags) {
+  for (int attempt = 0; attempt < 16; attempt++) {
+    Fd fd(::open(path.c_str(), flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!fd) return fail_errno(errno, "cannot open the lock " + shown(path));
+    if (::flock(fd.get(), LOCK_EX | LOCK_NB) < 0) return Fd();
+    struct stat held, there;
+    if (::fstat(fd.get(), &held) == 0 && ::stat(path.c_str(), &there) == 0 &&
+        held.st_ino == there.st_ino && held.st_dev == there.st_dev)
+      return fd;
   }
+  return fail(Fault::busy, "the lock " + shown(path) + " is taken away again and again");
+}
+
+Result<HeldInstance> Store::hold(const std::string& id) const {
+  HeldInstance held{id, folder_of(id), {}};
+  auto lock = try_lock(lock_of(id), O_CREAT);
+  // Who only looks whether it is held, or takes it away, has it for a moment.
+  for (int i = 0; i < kHoldTries && lock && !*lock; i++) {
+    ::usleep(kHoldPauseUs);
+    lock = try_lock(lock_of(id), O_CREAT);
+  }
+  if (!lock) return tl::unexpected(lock.error());
+  if (!*lock)
+    return fail(Fault::busy,
+                "sandbox " + shown(id) +
+                    " is in use by another sandglass process: wait for its run to end, "
+                    "or give this run a box of its own with --thread NAME (see "
+                    "`sandglass status`)");
+  held.lock = std::move(*lock);
+  if (::mkdir(held.folder.c_str(), 0700) < 0 && errno != EEXIST)
+    return fail_errno(errno, "cannot make " + shown(held.folder));
+  return held;
+}
+
+Result<HeldInstance> Store::make_instance(const std::string& stem) const {
   for (int attempt = 0; attempt < 64; attempt++) {
-    id = stem + "-" + random_hex(attempt < 32 ? 2 : 4);
-    held.folder = folder_of(id);
-    if (::mkdir(held.folder.c_str(), 0700) == 0) {
-      auto lock = open_lock(held.folder + "/lock");
-      if (!lock) return tl::unexpected(lock.error());
-      if (::flock(lock->get(), LOCK_EX | LOCK_NB) < 0)
-        return fail_errno(errno, "cannot lock " + shown(held.folder));
-      held.lock = std::move(*lock);
-      return held;
-    }
+    const std::string id = stem + "-" + random_hex(attempt < 32 ? 2 : 4);
+    if (::access(folder_of(id).c_str(), F_OK) == 0) continue;
+    auto lock = try_lock(lock_of(id), O_CREAT | O_EXCL);
+    if (!lock && lock.error().fault == Fault::exists) continue;
+    if (!lock) return tl::unexpected(lock.error());
+    if (!*lock) continue;
+    HeldInstance held{id, folder_of(id), std::move(*lock)};
+    if (::mkdir(held.folder.c_str(), 0700) == 0) return held;
     if (errno != EEXIST) return fail_errno(errno, "cannot make " + shown(held.folder));
   }
-  return fail(Fault::exists, "no free instance name below " + shown(directory_));
+  return fail(Fault::exists, "no free sandbox id below " + shown(directory_));
 }
 
-void Store::discard(const HeldInstance& held) const {
-  boost::system::error_code ignored;
-  if (!held.folder.empty()) fs::remove_all(held.folder, ignored);
+std::vector<std::string> Store::open_ids() const {
+  std::vector<std::string> out;
+  boost::system::error_code code;
+  for (fs::directory_iterator it(directory_ + "/open", code), end; !code && it != end;
+       it.increment(code))
+    out.push_back(it->path().filename().string());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+bool Store::owned(const std::string& id) const {
+  Fd fd(::open(lock_of(id).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  return fd && ::flock(fd.get(), LOCK_SH | LOCK_NB) < 0;
+}
+
+void Store::let_go(HeldInstance held, bool done) const {
+  if (done) ::unlink(lock_of(held.id).c_str());  // while it is locked
+}
+
+Status Store::remove(HeldInstance held) const {
+  boost::system::error_code code;
+  fs::remove_all(held.folder, code);
+  if (code)
+    return fail(Fault::failed, "cannot remove " + shown(held.folder) + ": " + code.message());
+  let_go(std::move(held), true);
+  return {};
 }
 
 Status Store::save(const HeldInstance& held, const InstanceRecord& record) const {
-  return write_file(held.folder + "/instance.json", to_json(record));
+  return write_file(held.folder + "/instance.json", record_to_json(record));
 }
 
-Result<InstanceRecord> Store::find(const std::string& id) const {
+Result<InstanceRecord> Store::record(const std::string& id) const {
   auto root = Root::open(directory_);
   if (!root) return tl::unexpected(root.error());
   auto file = root->read("instances/" + id + "/instance.json", kRecordCap);
+  if (!file && file.error().fault != Fault::not_found) return tl::unexpected(file.error());
   if (!file)
     return fail(Fault::not_found, "there is no sandbox " + shown(id) + " in " + shown(directory_) +
                                       ": `sandglass status` lists those there are");
-  return record_of(file->bytes);
+  return record_from_json(file->bytes);
+}
+
+Result<InstanceRecord> Store::find(const std::string& id) const {
+  auto exact = record(id);
+  if (exact || exact.error().fault != Fault::not_found) return exact;
+  auto all = list();
+  for (auto it = all.rbegin(); it != all.rend(); ++it)
+    if (it->name == id) return *it;
+  return exact;
 }
 
 std::vector<InstanceRecord> Store::list() const {
@@ -210,17 +228,28 @@ std::vector<InstanceRecord> Store::list() const {
   for (fs::directory_iterator it(directory_ + "/instances", code), end; !code && it != end;
        it.increment(code)) {
     const std::string id = it->path().filename().string();
-    if (!fs::exists(it->path() / "instance.json")) continue;  // not ready yet, or never
-    auto record = find(id);
-    if (record)
-      out.push_back(std::move(*record));
-    else
-      log::error("instance " + shown(id) +
-                 " cannot be read and is left out: " + record.error().text);
+    auto one = record(id);
+    if (one)
+      out.push_back(std::move(*one));
+    else if (one.error().fault != Fault::not_found)  // not there yet, or never
+      log::error("the record of sandbox " + shown(id) +
+                 " cannot be read and is left out: " + one.error().text);
   }
   std::sort(out.begin(), out.end(),
             [](const auto& a, const auto& b) { return a.created_ns < b.created_ns; });
   return out;
+}
+
+uint64_t Store::size_of(const std::string& id) const {
+  uint64_t bytes = 0;
+  boost::system::error_code code;
+  for (fs::recursive_directory_iterator it(folder_of(id), code), end; !code && it != end;
+       it.increment(code)) {
+    boost::system::error_code unknown;
+    const uintmax_t size = fs::file_size(it->path(), unknown);
+    if (!unknown) bytes += size;
+  }
+  return bytes;
 }
 
 static bool holds(const std::string& workspace, const std::string& directory) {
@@ -232,15 +261,10 @@ static bool holds(const std::string& workspace, const std::string& directory) {
 Result<InstanceRecord> Store::latest(const std::string& directory) const {
   auto all = list();
   for (auto it = all.rbegin(); it != all.rend(); ++it)
-    if (holds(it->workspace, directory)) return *it;
+    if (holds(it->directory, directory) || holds(it->workspace, directory)) return *it;
   return fail(Fault::not_found, "nothing was recorded for " + shown(directory) +
                                     ": run `sandglass run -- COMMAND` there first, or name an "
                                     "instance with --sandbox (`sandglass status` lists them)");
-}
-
-bool Store::owned(const std::string& id) const {
-  Fd fd(::open((folder_of(id) + "/lock").c_str(), O_RDWR | O_CLOEXEC));
-  return fd && ::flock(fd.get(), LOCK_SH | LOCK_NB) < 0;
 }
 
 }  // namespace sandglass::sandbox

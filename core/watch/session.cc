@@ -23,6 +23,7 @@ namespace sandglass::watch {
 namespace {
 
 constexpr int64_t kCanaryNs = 2'000'000'000;
+constexpr int64_t kCanaryLooks = 3;  // of a watcher that polls
 
 sg_bytes bytes_of(const std::string& text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
@@ -112,8 +113,8 @@ Status LiveSession::arm(int64_t deadline_ns) {
   return {};
 }
 
-// Makes a file and removes it; the watcher must tell of it. Not asked for where the tree is not on
-// this machine or the root cannot be written.
+// Makes a file, which the watcher must tell of, and removes it: not before, or one that polls could
+// never see it. Not asked for where the tree is not on this machine or the root cannot be written.
 Status LiveSession::prove(int64_t deadline_ns) {
   const Target& target = running_->target;
   if (target.local_root.empty()) return {};
@@ -129,8 +130,11 @@ Status LiveSession::prove(int64_t deadline_ns) {
     return {};
   }
   file.reset();
+  const int64_t looks_ns = kCanaryLooks * target.interval_ms * 1'000'000;
+  const bool told = running_->feed.wait_expected(
+      std::min(deadline_ns, mono_ns() + std::max(kCanaryNs, looks_ns)));
   ::unlinkat(root->fd(), name.c_str(), 0);
-  if (running_->feed.wait_expected(std::min(deadline_ns, mono_ns() + kCanaryNs))) return {};
+  if (told) return {};
   return fail(Fault::unsupported,
               "the watcher " + running_->watcher->name() + " did not tell of a file made in " +
                   shown(target.local_root) + ": it cannot be trusted there; use a polling watcher");

@@ -18,7 +18,8 @@ class Session {
  public:
   // Returns once the tree has been seen and every later change will be reported. Where the root is
   // on this machine and can be written, the watcher must first prove itself: it has to tell of a
-  // file `.sandglass-<random>` that is made and removed at the root, never reported (rule W2).
+  // file `.sandglass-<random>` that is made at the root and removed once it told, never reported
+  // (rule W2).
   static Result<std::unique_ptr<Session>> start(std::shared_ptr<plugin::Instance> watcher,
                                                 Target target, Sink sink, int timeout_ms);
   virtual ~Session() = default;  // stop()

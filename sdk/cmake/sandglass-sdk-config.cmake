@@ -10,7 +10,10 @@ set(SANDGLASS_PLUGIN_MAP ${CMAKE_CURRENT_LIST_DIR}/plugin.map)
 function(sandglass_add_plugin name)
   add_library(${name} MODULE ${ARGN})
   target_link_libraries(${name} PRIVATE sandglass::sdk)
-  target_compile_features(${name} PRIVATE cxx_std_17)
+  get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+  if("CXX" IN_LIST languages)
+    target_compile_features(${name} PRIVATE cxx_std_17)
+  endif()
   target_link_options(${name} PRIVATE -Wl,-z,defs,-z,now,-z,relro -Wl,--exclude-libs,ALL
                       -Wl,--version-script=${SANDGLASS_PLUGIN_MAP})
   set_target_properties(${name} PROPERTIES PREFIX "" C_VISIBILITY_PRESET hidden

@@ -221,12 +221,18 @@ SG_FIELD(sg_sandbox_service, read, 16, 8);
 typedef sg_status (*sg_slot_sg_sandbox_service_read)(const sg_host *host, sg_call *call, sg_str sandbox_id, sg_bytes path, uint64_t offset, uint64_t max_bytes, sg_out *out);
 SG_SLOT(sg_sandbox_service, read);
 
-SG_HOLDS(sg_size_sg_process_service, sizeof(sg_process_service) >= 16);
+SG_HOLDS(sg_size_sg_process_service, sizeof(sg_process_service) >= 32);
 SG_FIELD(sg_process_service, struct_size, 0, 4);
 SG_FIELD(sg_process_service, reserved, 4, 4);
 SG_FIELD(sg_process_service, run, 8, 8);
 typedef sg_status (*sg_slot_sg_process_service_run)(const sg_host *host, sg_call *call, const sg_exec *exec, sg_io *io, sg_exit *exit);
 SG_SLOT(sg_process_service, run);
+SG_FIELD(sg_process_service, signal, 16, 8);
+typedef sg_status (*sg_slot_sg_process_service_signal)(const sg_host *host, sg_str tag, int32_t signo);
+SG_SLOT(sg_process_service, signal);
+SG_FIELD(sg_process_service, resize, 24, 8);
+typedef sg_status (*sg_slot_sg_process_service_resize)(const sg_host *host, sg_str tag, uint32_t rows, uint32_t columns);
+SG_SLOT(sg_process_service, resize);
 
 SG_HOLDS(sg_size_sg_entry, sizeof(sg_entry) >= 64);
 SG_FIELD(sg_entry, struct_size, 0, 4);

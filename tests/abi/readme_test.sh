@@ -1,31 +1,35 @@
 #!/bin/sh
-# Builds the examples of sdk/README.md as it says: with plain compilers, and with the installed package.
-#   readme_test.sh SOURCE_DIR BUILD_DIR
-set -eu
-source=$1 build=$2
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+# Does what sdk/README.md says, from the installed package: writes the files it shows and types each of
+# its commands, in order, as someone would who has read nothing else.
+#   readme_test.sh PREFIX
+. "$(dirname "$0")/../samples/lib.sh"
+readme=$(find "$prefix/share/doc" -path '*/sdk/README.md')
+[ -f "$readme" ] || die "the package has no sdk/README.md"
 
-block() { awk -v fence="\`\`\`$1" '$0 == fence {on = 1; next} /^```/ {on = 0} on' "$source/sdk/README.md"; }
-block c > paths.c
-block cpp > paths.cpp
-block cmake > CMakeLists.txt
-for file in paths.c paths.cpp CMakeLists.txt; do
-  [ -s "$file" ] || { echo "sdk/README.md has no example for $file"; exit 1; }
+# Its parts as one script: a block of sh is typed; any other goes into the file that was named last.
+python3 - "$readme" >"$work/script" <<'EOF'
+import re, shlex, sys
+text = open(sys.argv[1]).read()
+print("set -eux")
+for before, language, block in re.findall(r"(.*?)^```(\w+)\n(.*?)^```$", text, re.S | re.M):
+    if language == "sh":
+        print(block)
+        continue
+    named = re.findall(r"`([\w.]+\.(?:cpp|c|txt|yaml))`", before)
+    assert named, "no file is named before: " + block
+    print("printf %s " + shlex.quote(block) + " >" + named[-1])
+EOF
+[ "$(grep -c '' "$work/script")" -gt 60 ] || die "sdk/README.md has lost its examples"
+cd "$HOME"
+sh -e "$work/script" >"$work/out" 2>&1 </dev/null || die "$(cat "$work/out")"
+
+says 'seen: create hello.txt' "$work/out"
+says 'paths.so: usable, com.example.paths 1.0.0' "$work/out"
+has "loaded   $HOME/plain/paths.so" "$work/out"
+says 'hello.txt' "$HOME/mine.txt"
+symbols=$(nm -D --defined-only "$HOME/paths/build/paths.so" | awk '{print $3}')
+[ "$symbols" = sg_plugin_v1 ] || die "paths.so shows more than its table: $symbols"
+# What it says of the samples is so.
+for kind in hook:c hook:cpp hook:rust provider:c watcher:cpp; do
+  sandglass plugin new there --kind "${kind%:*}" --lang "${kind#*:}" --dir "$work/${kind#*:}-${kind%:*}" >"$work/new"
 done
-
-ln -s "$source/sdk" sdk
-grep -E '^    (gcc|g\+\+) ' "$source/sdk/README.md" > commands
-[ "$(wc -l < commands)" -eq 2 ]
-while read -r command; do
-  $command
-  nm -D --defined-only paths.so | grep -q ' sg_plugin_v1$'
-  rm paths.so
-done < commands
-
-cmake --install "$build" --component sdk --prefix "$work/prefix" > install.log
-cmake -S . -B out -DCMAKE_PREFIX_PATH="$work/prefix" > configure.log
-cmake --build out > build.log
-symbols=$(nm -D --defined-only out/paths.so | awk '{print $3}')
-[ "$symbols" = sg_plugin_v1 ] || { echo "paths.so shows more than its table: $symbols"; exit 1; }

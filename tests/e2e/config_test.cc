@@ -79,7 +79,8 @@ TEST(Config, NamedSandbox_HeldElsewhere_IsAClearError) {  // P1a
                 run + "true || echo $?; touch over; wait",
             product.workspace());
   EXPECT_THAT(done.out, HasSubstr("125"));
-  EXPECT_THAT(done.err, HasSubstr("busy: sandbox t is in use"));
+  EXPECT_THAT(done.err, HasSubstr("busy: sandbox t-"));
+  EXPECT_THAT(done.err, HasSubstr("is in use by another sandglass process"));
 }
 
 // Debug lines on stderr of a run that makes one file, with these options and this `debug:`.

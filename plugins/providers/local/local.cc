@@ -16,7 +16,7 @@
 #include "box.h"
 #include "files.h"
 #include "gone.h"
-#include "tagged.h"
+#include "left.h"
 
 namespace local {
 
@@ -72,7 +72,10 @@ class Local {
   static constexpr const char* config_schema =
       R"({"type": "object", "properties": {}, "additionalProperties": false})";
 
-  explicit Local(sandglass::Host host) : host_(host) {}
+  explicit Local(sandglass::Host host)
+      : host_(host), processes_(host.service<sg_process_service>(SG_SERVICE_PROCESS)) {
+    if (!processes_) throw Error(SG_E_UNSUPPORTED, "this host starts no processes for plugins");
+  }
 
   void create(Call, const sg_sandbox_spec& spec, sandglass::Out id) {
     if (spec.snapshot.len > 0) throw Error(SG_E_UNSUPPORTED, "the local provider has no snapshots");
@@ -108,9 +111,6 @@ class Local {
       std::memcpy(&end, &bad, std::min<size_t>(end.struct_size, sizeof bad));
       return SG_OK;
     }
-    const auto* processes = host_.service<sg_process_service>(SG_SERVICE_PROCESS);
-    if (!processes) throw Error(SG_E_UNSUPPORTED, "this host offers no process service");
-
     const std::string directory = path_of(cwd);
     std::vector<std::string> own = secrets_of(id);
     own.push_back("SANDGLASS_WORKSPACE=" + box.path);
@@ -122,7 +122,7 @@ class Local {
     local.env = env.data();
     local.envc = env.size();
     local.cwd = sandglass::bytes(directory);
-    return processes->run(host_.abi(), call.abi(), &local, io.abi(), &end);
+    return processes().run(host_.abi(), call.abi(), &local, io.abi(), &end);
   }
 
   void list(Call, std::string_view owner, sandglass::HeldSink sink) {
@@ -163,15 +163,19 @@ class Local {
 
   void signal(Call, std::string_view id, std::string_view tag, int32_t signo) {
     (void)box_of(id);
-    if (signal_tagged(tag, signo) == 0) {
+    const sg_status sent = processes().signal(host_.abi(), sandglass::str(tag), signo);
+    if (sent == SG_OK) return;
+    if (sent != SG_E_NOT_FOUND) throw Error(sent, "cannot send signal " + std::to_string(signo));
+    if (signal_left(tag, signo) == 0) {
       throw Error(SG_E_NOT_FOUND, "no process with the tag " + shown(tag) + " runs", SG_FAIL_QUIET);
     }
   }
 
   void resize(Call, std::string_view id, std::string_view tag, uint32_t rows, uint32_t columns) {
     (void)box_of(id);
-    if (!resize_tagged(tag, rows, columns)) {
-      throw Error(SG_E_NOT_FOUND, "no terminal of the tag " + shown(tag) + " is open",
+    const sg_status done = processes().resize(host_.abi(), sandglass::str(tag), rows, columns);
+    if (done != SG_OK) {
+      throw Error(done, "no command with the tag " + shown(tag) + " runs on a terminal",
                   SG_FAIL_QUIET);
     }
   }
@@ -199,6 +203,7 @@ class Local {
   void remove(Call, std::string_view id, std::string_view path) { remove_file(box_of(id), path); }
 
  private:
+  const sg_process_service& processes() const { return *processes_; }
   void remember(std::string id, std::vector<std::string> secrets) {
     const std::lock_guard lock(mutex_);
     std::vector<std::string>& known = boxes_[std::move(id)];
@@ -211,6 +216,7 @@ class Local {
   }
 
   sandglass::Host host_;
+  const sg_process_service* processes_;
   std::mutex mutex_;
   std::map<std::string, std::vector<std::string>> boxes_;  // id to its secrets as NAME=value
 };

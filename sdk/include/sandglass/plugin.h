@@ -30,6 +30,10 @@
  *            taken as SG_E_FAILED. Nothing may unwind through this interface:
  *            no exception, no panic, no longjmp.
  *  Output    stdout belongs to the host. Say things with host->log().
+ *  Process   It belongs to the host. exit(), _exit(), quick_exit() and
+ *            pthread_exit() in a function of the plugin return to the host
+ *            as a failure, and nothing of the instance is called any more;
+ *            abort() and signals end the host.
  *  Threads   The host owns every thread that enters a plugin. Each function
  *            carries a tag:
  *              [any]    callable on any thread, by many at once
@@ -150,7 +154,8 @@ enum {
 };
 
 /* One per instance, given to create(): keep the pointer. Valid until the instance's destroy()
-   returns; diagnose() gets one that is valid during that call alone. */
+   returns; diagnose() gets one that is valid during that call alone. A thread that uses it later
+   is answered with nothing, and the plugin is named in the log. */
 typedef struct sg_host {
   uint32_t struct_size;
   uint32_t abi_major;
@@ -424,6 +429,13 @@ typedef struct sg_process_service {
   uint32_t reserved;
   sg_status (*run)(const sg_host *host, sg_call *call, const sg_exec *exec, sg_io *io,
                    sg_exit *exit); /* [call] */
+  /* Both reach the command that this instance runs with this tag now, from io->started() until it
+     has ended; else SG_E_NOT_FOUND. Tags of other instances are out of reach. */
+  /* Sends a signal to its process group; 0 asks only whether it runs. [any] */
+  sg_status (*signal)(const sg_host *host, sg_str tag, int32_t signo);
+  /* Gives its terminal another size, and its foreground a SIGWINCH. SG_E_INVALID where it runs
+     without SG_EXEC_TTY. [any] */
+  sg_status (*resize)(const sg_host *host, sg_str tag, uint32_t rows, uint32_t columns);
 } sg_process_service;
 
 /* One name, as a listing or a stat tells it. Times are ns since 1970; what is not
@@ -501,9 +513,12 @@ typedef struct sg_provider {
 
   /* Optional from here on. A path's last component is never followed. */
   sg_status (*resume)(void *self, sg_call *call, sg_str id);                                 /* [box] */
-  sg_status (*signal)(void *self, sg_call *call, sg_str id, sg_str tag, int32_t signo);      /* [any] */
+  /* To the processes that exec started with this tag, also those it left running;
+     SG_E_NOT_FOUND where there is none. 0 only asks. [any] */
+  sg_status (*signal)(void *self, sg_call *call, sg_str id, sg_str tag, int32_t signo);
+  /* Of the terminal of a running exec. It holds from its io->started() on. [any] */
   sg_status (*resize)(void *self, sg_call *call, sg_str id, sg_str tag, uint32_t rows,
-                      uint32_t columns);                                                     /* [any] */
+                      uint32_t columns);
   /* SG_CAP_LOCAL_PATH: where the workspace lies on this machine. [any] */
   sg_status (*local_path)(void *self, sg_call *call, sg_str id, sg_out *path);
   sg_status (*stat)(void *self, sg_call *call, sg_str id, sg_bytes path, sg_entry *entry,
@@ -627,7 +642,7 @@ typedef struct sg_type {
   const char *config_schema; /* JSON Schema of `with:`, or null */
   const void *methods;       /* sg_provider, sg_watcher or sg_hook, as kind says */
   sg_status (*create)(const sg_host *host, sg_call *call, const sg_config *config, void **self); /* [any] */
-  void (*destroy)(void *self); /* no call is running, none will follow */
+  void (*destroy)(void *self); /* no call is running, none will follow; within 5 s */
   /* Optional: what `doctor` shows: can it work here, and what is missing. [any] */
   sg_status (*diagnose)(const sg_host *host, sg_call *call, const sg_config *config, sg_out *json);
 } sg_type;

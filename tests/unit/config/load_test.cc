@@ -295,13 +295,16 @@ TEST(Load, Include_Faults_AreAllTold) {
   dir.write("main.yaml", "version: 1\ninclude: [no.yaml, bad.yaml, .]\nx: 1\n");
   dir.write("bad.yaml", "version: 1\ny: 1\n");
   const std::string at = dir.path() + "/";
-  EXPECT_EQ(
-      texts(load_file(at + "main.yaml").problems),
-      at + "main.yaml:3:1: x: unknown key; write version, include, plugins, sandboxes or debug\n" +
-          at + "main.yaml:2:11: include[0]: " + at +
-          "no.yaml: there is no such file; check the name\n" + at +
-          "bad.yaml:2:1: y: unknown key; write version, include, plugins, sandboxes or debug\n" +
-          at + "main.yaml:2:30: include[2]: " + at + ".: is a directory; name a file in it\n");
+  EXPECT_EQ(texts(load_file(at + "main.yaml").problems),
+            at +
+                "main.yaml:3:1: x: unknown key; write version, include, plugins, sandboxes, "
+                "retention or debug\n" +
+                at + "main.yaml:2:11: include[0]: " + at +
+                "no.yaml: there is no such file; check the name\n" + at +
+                "bad.yaml:2:1: y: unknown key; write version, include, plugins, sandboxes, "
+                "retention or debug\n" +
+                at + "main.yaml:2:30: include[2]: " + at +
+                ".: is a directory; name a file in it\n");
 }
 
 TEST(Load, Problems_Thousands_AreCounted) {

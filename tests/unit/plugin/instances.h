@@ -37,7 +37,8 @@ class LogLines {
 inline const Registry& test_plugins() {
   static const Registry* registry = new Registry([] {
     std::vector<PluginFile> files;
-    for (const char* name : {"good", "throws", "trial", "needs_process"})
+    for (const char* name :
+         {"good", "throws", "trial", "needs_process", "exits", "late", "blocks", "lingering"})
       files.push_back({bad_plugin(name), {}, {}});
     return files;
   }());

@@ -1,5 +1,9 @@
 // What a plugin gets through host->service() and the host's log.
 #include <gmock/gmock.h>
+#include <signal.h>
+
+#include <functional>
+#include <utility>
 
 #include "base/clock.h"
 #include "instances.h"
@@ -87,18 +91,21 @@ TEST(Services, LentFunctionThrows_Called_IsAStatusForThePlugin) {
 struct Memory : sg_io {
   std::string in, out, err;
   int32_t pid = 0;
-  sg_status answer = SG_OK;  // to each write
+  sg_status answer = SG_OK;                     // to each write
+  std::function<void()> on_started, on_output;  // the latter once
 
   Memory() : sg_io{} {
     struct_size = sizeof(sg_io);
     read_fd = -1;
     started = [](sg_io* io, const sg_started* what) -> sg_status {
       static_cast<Memory*>(io)->pid = what->pid;
+      if (static_cast<Memory*>(io)->on_started) static_cast<Memory*>(io)->on_started();
       return SG_OK;
     };
     write = [](sg_io* io, int32_t stream, const void* data, size_t len) -> sg_status {
       auto& me = *static_cast<Memory*>(io);
       (stream == 1 ? me.out : me.err).append(static_cast<const char*>(data), len);
+      if (me.on_output) std::exchange(me.on_output, nullptr)();
       return me.answer;
     };
     read = [](sg_io* io, void* data, size_t room, size_t* len) -> sg_status {
@@ -153,6 +160,36 @@ TEST_F(ProcessService, Cancelled_Run_EndsAndSaysSo) {
 TEST_F(ProcessService, PluginRefusesOutput_Run_ItsStatusComesBack) {
   io.answer = SG_E_CORRUPT;
   EXPECT_EQ(run({"/bin/echo", "x"}), SG_E_CORRUPT);
+}
+
+TEST_F(ProcessService, Signal_RunningCommand_ReachesThatOfItsOwnInstanceOnly) {
+  const auto* process = service<sg_process_service>(host, SG_SERVICE_PROCESS);
+  const Bare other;
+  io.on_output = [&] {
+    EXPECT_EQ(process->signal(&other, text_of("mine"), SIGUSR1), SG_E_NOT_FOUND);
+    EXPECT_EQ(process->signal(&host, text_of("yours"), SIGUSR1), SG_E_NOT_FOUND);
+    EXPECT_EQ(process->signal(&host, text_of("mine"), 1000), SG_E_INVALID);
+    EXPECT_EQ(process->resize(&host, text_of("mine"), 50, 120), SG_E_INVALID);
+    EXPECT_EQ(process->signal(&host, text_of("mine"), SIGUSR1), SG_OK);
+  };
+  exec.tag = {"mine", 4};
+  ASSERT_EQ(run({"/bin/sh", "-c", "trap 'exit 7' USR1; echo up; while :; do sleep .02; done"}),
+            SG_OK);
+  EXPECT_EQ(exit.value, 7);
+  EXPECT_EQ(process->signal(&host, text_of("mine"), SIGUSR1), SG_E_NOT_FOUND);
+}
+
+TEST_F(ProcessService, Resize_RunningCommand_HasThatSize) {
+  const auto* process = service<sg_process_service>(host, SG_SERVICE_PROCESS);
+  const Bare other;
+  io.on_started = [&] {
+    EXPECT_EQ(process->resize(&other, text_of("mine"), 5, 12), SG_E_NOT_FOUND);
+    EXPECT_EQ(process->resize(&host, text_of("mine"), 50, 120), SG_OK);
+  };
+  exec.tag = {"mine", 4};
+  exec.flags = SG_EXEC_TTY;
+  ASSERT_EQ(run({"/bin/sh", "-c", "stty size </dev/tty"}), SG_OK);
+  EXPECT_EQ(io.out, "50 120\r\n");
 }
 
 TEST_F(ProcessService, BadArguments_Run_AreRefused) {

@@ -206,14 +206,16 @@ TEST(Run, ManyThreads_DoNotMix) {
 TEST(SignalTagged, RunningCommand_GetsIt) {
   Spawn what = shell("trap 'echo caught; exit 7' USR1; echo up; while :; do sleep 0.02; done");
   what.tag = fresh_tag();
-  EXPECT_EQ(signal_tagged(what.tag, SIGUSR1).error().fault, Fault::not_found);
+  what.owner = 1;
+  EXPECT_EQ(signal_tagged(what.owner, what.tag, SIGUSR1).error().fault, Fault::not_found);
   std::string out;
   Io io;
   io.output = [&](int stream, std::string_view bytes) {
     if (stream == 2) return true;  // the shell says that its sleep was signalled as well
     out += bytes;
     if (bytes == "up\n") {
-      EXPECT_TRUE(signal_tagged(what.tag, SIGUSR1));
+      EXPECT_EQ(signal_tagged(2, what.tag, SIGUSR1).error().fault, Fault::not_found);
+      EXPECT_TRUE(signal_tagged(what.owner, what.tag, SIGUSR1));
     }
     return true;
   };
@@ -221,7 +223,7 @@ TEST(SignalTagged, RunningCommand_GetsIt) {
   ASSERT_TRUE(result) << result.error().text;
   EXPECT_EQ(result->value, 7);
   EXPECT_EQ(out, "up\ncaught\n");
-  EXPECT_EQ(signal_tagged(what.tag, SIGUSR1).error().fault, Fault::not_found);
+  EXPECT_EQ(signal_tagged(what.owner, what.tag, SIGUSR1).error().fault, Fault::not_found);
 }
 
 }  // namespace

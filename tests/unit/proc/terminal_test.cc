@@ -52,19 +52,15 @@ TEST(Terminal, LargeOutput_ArrivesWhole) {
 TEST(Terminal, Resized_ChildHears) {
   Spawn what =
       on_terminal("trap 'stty size </dev/tty; exit 9' WINCH; echo up; while :; do sleep .02; done");
-  auto news = make_eventfd();
+  what.tag = fresh_tag();
+  what.owner = 1;
   Io io;
   std::string out;
-  io.size_fd = news->get();
-  io.size = [&](uint32_t& rows, uint32_t& columns) {
-    uint64_t count;
-    EXPECT_EQ(::read(news->get(), &count, sizeof count), 8);
-    rows = 50;
-    columns = 120;
-    return true;
-  };
   io.output = [&](int, std::string_view bytes) {
-    if (out.empty()) signal_eventfd(news->get());
+    if (out.empty()) {
+      EXPECT_EQ(resize_tagged(2, what.tag, 5, 12).error().fault, Fault::not_found);
+      EXPECT_TRUE(resize_tagged(1, what.tag, 50, 120));
+    }
     out += bytes;
     return true;
   };
@@ -72,6 +68,28 @@ TEST(Terminal, Resized_ChildHears) {
   ASSERT_TRUE(result) << result.error().text;
   EXPECT_EQ(result->value, 9);
   EXPECT_EQ(out, "up\r\n50 120\r\n");
+  EXPECT_EQ(resize_tagged(1, what.tag, 5, 12).error().fault, Fault::not_found);
+}
+
+TEST(Terminal, ResizedWhenStarted_CommandBeginsWithThatSize) {
+  Spawn what = on_terminal("stty size </dev/tty");
+  what.tag = fresh_tag();
+  Io io;
+  std::string out;
+  io.started = [&](int, int) { EXPECT_TRUE(resize_tagged(0, what.tag, 50, 120)); };
+  io.output = [&](int, std::string_view bytes) { return out += bytes, true; };
+  ASSERT_TRUE(run(what, io, within_ms(10'000)));
+  EXPECT_EQ(out, "50 120\r\n");
+}
+
+TEST(Terminal, CommandWithoutOne_CannotBeResized) {
+  Spawn what = shell("true");
+  what.tag = fresh_tag();
+  Io io;
+  io.started = [&](int, int) {
+    EXPECT_EQ(resize_tagged(0, what.tag, 50, 120).error().fault, Fault::invalid);
+  };
+  ASSERT_TRUE(run(what, io, within_ms(10'000)));
 }
 
 TEST(Terminal, InterruptKey_ReachesTheForeground) {

@@ -1,4 +1,5 @@
 // The end of whole trees, and no zombies: rules X4, L6; cases E2, E6.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -120,6 +121,23 @@ TEST(Deadline, ForkingCommand_DoesNotOutrunTheKill) {
   for (int pid : pids(dir)) EXPECT_FALSE(alive(pid));
 }
 
+TEST(Deadline, CallOfTheSameTag_LivesOn) {
+  Spawn what = shell("sleep 30");
+  what.tag = fresh_tag();
+  Spawn other = shell("read line && exit 5");
+  other.tag = what.tag;
+  other.with_input = true;
+  Io io;
+  io.input = [&](std::span<char> room) -> size_t {  // once it waits, the first is ended
+    EXPECT_EQ(run_it(what, within_ms(50)).exit.error().fault, Fault::timeout);
+    room[0] = '\n';
+    return 1;
+  };
+  const auto result = run(other, io, within_ms(10'000));
+  ASSERT_TRUE(result) << result.error().text;
+  EXPECT_EQ(result->value, 5);
+}
+
 TEST(Keeper, Killed_TreeIsEndedAndSaid) {
   Spawn what = shell("trap '' TERM; echo $PPID; setsid sleep 300 & while :; do sleep 1; done");
   what.tag = fresh_tag();
@@ -174,6 +192,26 @@ TEST(ControlGroup, AfterTheCall_IsRemoved) {
       run_it(shell("grep -o 'sandglass-[0-9a-f]*' /proc/self/cgroup | head -1 | tr -d '\\n'"));
   ASSERT_TRUE(ran.out.starts_with("sandglass-")) << ran.out;
   EXPECT_FALSE(std::filesystem::exists(parent + "/" + ran.out));
+}
+
+TEST(ControlGroup, OfVersion1_EndsWhatWasAdded) {
+  Group group = Group::make_late();
+  if (!group) GTEST_SKIP() << "no control group of version 1 can be made here";
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  group.add(pid);
+  EXPECT_THAT(group.pids(), ::testing::ElementsAre(pid));
+  group.give_back(pid);
+  EXPECT_THAT(group.pids(), ::testing::IsEmpty());
+  group.add(pid);
+  group.kill();
+  int status = 0;
+  EXPECT_EQ(::waitpid(pid, &status, 0), pid);
+  EXPECT_EQ(WTERMSIG(status), SIGKILL);
+  group.remove();
 }
 
 }  // namespace

@@ -1,11 +1,9 @@
-#include "tagged.h"
+#include "left.h"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include <array>
@@ -56,27 +54,12 @@ std::vector<Process> tagged(std::string_view tag) {
 
 }  // namespace
 
-int signal_tagged(std::string_view tag, int signo) {
+int signal_left(std::string_view tag, int signo) {
   int count = 0;
   for (const Process& process : tagged(tag)) {
     count += ::syscall(SYS_pidfd_send_signal, process.pidfd.get(), signo, nullptr, 0) == 0;
   }
   return count;
-}
-
-bool resize_tagged(std::string_view tag, uint32_t rows, uint32_t columns) {
-  const winsize size{static_cast<unsigned short>(rows), static_cast<unsigned short>(columns), 0, 0};
-  for (const Process& process : tagged(tag)) {
-    for (const char* stream : {"/fd/1", "/fd/0", "/fd/2"}) {
-      const std::string path = "/proc/" + std::to_string(process.pid) + stream;
-      struct stat st;
-      if (::stat(path.c_str(), &st) < 0 || !S_ISCHR(st.st_mode)) continue;
-      const Fd fd(::open(path.c_str(), O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
-      // A size is set only where there is one: not on /dev/null.
-      if (fd && ::isatty(fd.get()) && ::ioctl(fd.get(), TIOCSWINSZ, &size) == 0) return true;
-    }
-  }
-  return false;
 }
 
 }  // namespace local

@@ -1,0 +1,185 @@
+#include "sandbox/leftovers.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "event/journal.h"
+#include "sandbox/sandbox.h"
+
+namespace sandglass::sandbox {
+namespace {
+
+constexpr int64_t kDay = 86'400'000'000'000;
+
+// Why the box has to go, or "".
+std::string why_over(const InstanceRecord& record, const JournalSummary& journal) {
+  if (journal.state == name_of(State::destroyed)) return {};
+  if (record.keep_alive_ns == 0 || !can_go_on(record, journal))
+    return "left by a process that ended";
+  if (journal.last_ns + record.keep_alive_ns < wall_ns()) return "its time was over";
+  return {};
+}
+
+// One id of open/ that no process holds.
+void reap_one(const plugin::Registry& registry, const Store& store, const std::string& id,
+              bool dry_run, std::vector<Tidied>& out) {
+  auto held = store.hold(id);
+  if (!held) return;  // somebody was quicker
+  auto record = store.record(id);
+  if (!record) {  // it ended before it wrote one down: there is no box
+    const bool nothing = record.error().fault == Fault::not_found;
+    if (nothing && !dry_run)
+      (void)store.remove(std::move(*held));
+    else if (!nothing)
+      out.push_back({id, "destroyed", "left by a process that ended", record.error().text});
+    return;
+  }
+  auto journal = summarize_journal(store.journal_file(id));
+  if (!journal) {
+    out.push_back({id, "destroyed", "left by a process that ended", journal.error().text});
+    return;
+  }
+  const std::string why = why_over(*record, *journal);
+  if (why.empty()) {
+    const bool over = journal->state == name_of(State::destroyed) && owed(*journal).empty();
+    return store.let_go(std::move(*held), over && !dry_run);
+  }
+  Tidied one{id, "destroyed", why, {}};
+  if (dry_run)
+    store.let_go(std::move(*held), false);
+  else if (Status done = Sandbox::reap(registry, store, std::move(*held), *record, why); !done)
+    one.error = done.error().text;
+  out.push_back(std::move(one));
+}
+
+struct Kept {
+  std::string id;
+  int64_t first_ns = 0, last_ns = 0;
+  uint64_t bytes = 0;
+  bool open = false;
+};
+
+std::vector<Kept> all_kept(const Store& store) {
+  const auto open = store.open_ids();
+  std::vector<Kept> out;
+  for (const InstanceRecord& record : store.list()) {
+    auto journal = summarize_journal(store.journal_file(record.id));
+    if (!journal) {
+      log::error("the journal of sandbox " + record.id +
+                 " cannot be read and is left alone: " + journal.error().text);
+      continue;
+    }
+    out.push_back({record.id, journal->first_ns, journal->last_ns, store.size_of(record.id),
+                   std::binary_search(open.begin(), open.end(), record.id)});
+  }
+  std::sort(out.begin(), out.end(),
+            [](const Kept& a, const Kept& b) { return a.last_ns < b.last_ns; });
+  return out;
+}
+
+class Retainer {
+ public:
+  Retainer(const Store& store, bool dry_run) : store_(store), dry_run_(dry_run) {}
+
+  void remove(const Kept& one, const std::string& why) {
+    Tidied done{one.id, "removed", why, {}};
+    if (!dry_run_) {
+      auto held = store_.hold(one.id);
+      Status gone = held ? store_.remove(std::move(*held)) : tl::unexpected(held.error());
+      if (!gone) done.error = gone.error().text;
+    }
+    out.push_back(std::move(done));
+  }
+
+  // Only where nobody writes on it.
+  void shorten(const Kept& one, int64_t before_ns, uint64_t most_bytes) {
+    if (dry_run_ || store_.owned(one.id)) return;
+    auto held = store_.hold(one.id);
+    if (!held) return;
+    auto taken = prune_journal(store_.journal_file(one.id), before_ns, most_bytes);
+    store_.let_go(std::move(*held), !one.open);
+    if (taken && *taken == 0) return;
+    out.push_back({one.id, "shortened",
+                   taken ? std::to_string(*taken) + " old events" : "old events",
+                   taken ? "" : taken.error().text});
+  }
+
+  std::vector<Tidied> out;
+
+ private:
+  const Store& store_;
+  const bool dry_run_;
+};
+
+}  // namespace
+
+std::map<std::string, uint64_t> owed(const JournalSummary& journal) {
+  std::map<std::string, uint64_t> out;
+  for (const auto& [name, place] : journal.places)
+    if (place.seq < journal.last_seq) out[name] = journal.last_seq - place.seq;
+  return out;
+}
+
+std::vector<Tidied> reap_leftovers(const plugin::Registry& registry, const Store& store,
+                                   bool dry_run) {
+  std::vector<Tidied> out;
+  for (const std::string& id : store.open_ids())
+    if (!store.owned(id)) reap_one(registry, store, id, dry_run, out);
+  return out;
+}
+
+std::vector<Tidied> apply_retention(const Store& store, const config::Retention& retention,
+                                    bool dry_run) {
+  Retainer retainer(store, dry_run);
+  const int64_t before = wall_ns() - retention.age_ns;
+  std::vector<Kept> all = all_kept(store);
+  auto too_old = [&](const Kept& one) { return !one.open && one.last_ns < before; };
+  for (const Kept& one : all)
+    if (too_old(one)) retainer.remove(one, "it ended longer ago than journals are kept");
+  std::erase_if(all, too_old);
+
+  uint64_t bytes = std::accumulate(all.begin(), all.end(), uint64_t{0},
+                                   [](uint64_t sum, const Kept& one) { return sum + one.bytes; });
+  std::set<std::string> removed;
+  for (const Kept& one : all) {
+    if (bytes <= retention.bytes) break;
+    if (one.open) continue;
+    retainer.remove(one, "journals take more room than they may");
+    removed.insert(one.id);
+    bytes -= one.bytes;
+  }
+  for (const Kept& one : all) {
+    if (removed.count(one.id)) continue;
+    const uint64_t over = bytes > retention.bytes ? bytes - retention.bytes : 0;
+    if (one.first_ns >= before && over == 0) continue;
+    retainer.shorten(one, before, one.bytes - std::min(one.bytes, over));
+    const uint64_t now = dry_run ? one.bytes : store.size_of(one.id);
+    bytes -= std::min(bytes, one.bytes - std::min(one.bytes, now));
+  }
+  return std::move(retainer.out);
+}
+
+void apply_retention_daily(const Store& store, const config::Retention& retention) {
+  const std::string stamp = store.directory() + "/retained";
+  struct stat st;
+  if (::stat(stamp.c_str(), &st) == 0 && int64_t{st.st_mtime} * 1'000'000'000 + kDay > wall_ns())
+    return;
+  const Fd touched(::open(stamp.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (touched) ::futimens(touched.get(), nullptr);
+  for (const Tidied& one : apply_retention(store, retention, false)) {
+    const std::string text =
+        "the journal of sandbox " + one.id + " was " + one.what + ": " + one.why;
+    if (one.error.empty())
+      log::debug("sandbox", text);
+    else
+      log::error(text + " - that failed: " + one.error);
+  }
+}
+
+}  // namespace sandglass::sandbox
