@@ -14,6 +14,13 @@ std::string Place::text() const {
   return shown(*file) + ":" + std::to_string(line) + ":" + std::to_string(column);
 }
 
+Value::Value() = default;
+Value::Value(const Value&) = default;
+Value::Value(Value&&) noexcept = default;
+Value& Value::operator=(const Value&) = default;
+Value& Value::operator=(Value&&) noexcept = default;
+Value::~Value() = default;
+
 const Value* Value::find(std::string_view key) const {
   if (kind != Kind::map) return nullptr;
   for (const auto& [name, value] : map)

@@ -23,6 +23,14 @@ enum class Kind { null, boolean, integer, number, string, list, map };
 
 class Value {
  public:
+  // In value.cc, where a pair of Values is complete: Clang asks for that.
+  Value();
+  Value(const Value&);
+  Value(Value&&) noexcept;
+  Value& operator=(const Value&);
+  Value& operator=(Value&&) noexcept;
+  ~Value();
+
   Kind kind = Kind::null;
   bool boolean = false;
   int64_t integer = 0;

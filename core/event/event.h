@@ -63,7 +63,7 @@ struct Event {
   std::string path;   // bytes, below the workspace root; file events only
   std::string topic;  // "sandbox.file", "sandbox.ready", ...
   std::string json;   // details of lifecycle and custom events, or empty; of a file event that is
-                      // unattributed: the array of candidate run ids
+                      // unattributed: the array of candidate run ids. One line (details.h)
   Actor actor;
 };
 using EventPtr = std::shared_ptr<const Event>;

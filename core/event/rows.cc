@@ -10,6 +10,7 @@
 
 #include "base/fd.h"
 #include "base/text.h"
+#include "event/details.h"
 
 namespace sandglass::rows {
 namespace {
@@ -89,7 +90,7 @@ Event event_of(sqlite::Statement& row) {
   e.run_id = row.text(4);
   e.path = row.text(5);
   e.topic = row.text(6);
-  e.json = row.text(7);
+  e.json = details_from_file(row.text(7));
   e.actor.kind = static_cast<ActorKind>(row.integer(8));
   e.actor.pid = static_cast<int32_t>(row.integer(9));
   e.actor.command = row.text(10);
@@ -263,11 +264,15 @@ Result<std::vector<Event>> Reader::read(uint64_t after, uint64_t until, size_t l
   select_.bind(3, clamped(limit));
   size_t bytes = 0;
   int code = sqlite::kDone;
-  while (bytes < kReadBytes && (code = select_.step()) == sqlite::kRow) {
-    out.push_back(event_of(select_));
-    bytes += size_of(out.back());
+  bool in_order = true;
+  while (in_order && bytes < kReadBytes && (code = select_.step()) == sqlite::kRow) {
+    Event event = event_of(select_);
+    in_order = event.seq > (out.empty() ? after : out.back().seq);
+    bytes += size_of(event);
+    out.push_back(std::move(event));
   }
-  const Error error = code == sqlite::kRow || code == sqlite::kDone ? Error{} : db_.error();
+  Error error = code == sqlite::kRow || code == sqlite::kDone ? Error{} : db_.error();
+  if (!in_order) error = {Fault::corrupt, "the journal is damaged: its rows are not in order"};
   select_.reset();
   if (!error.text.empty()) return tl::unexpected(error);
   return out;

@@ -1,10 +1,8 @@
 // What a hook instance is lent: the content of its events, and a voice on the sandbox's stream.
-#include <algorithm>
-#include <nlohmann/json.hpp>
-
 #include "base/clock.h"
 #include "base/text.h"
 #include "event/delivered.h"
+#include "event/details.h"
 #include "event/dispatch.h"
 
 namespace sandglass {
@@ -12,40 +10,12 @@ namespace {
 
 constexpr size_t kTopicCap = 200;
 constexpr size_t kJsonCap = 64 << 10;  // of one custom event; the ring holds thousands
-constexpr int kDepthCap = 64;          // of brackets, so that no reader recurses far
 constexpr std::string_view kOwnTopics = "sandbox.";
-
-bool is_deep(std::string_view json) {
-  int depth = 0;
-  bool in_text = false;
-  for (size_t i = 0; i < json.size(); i++) {
-    const char c = json[i];
-    if (in_text && c == '\\')
-      i++;
-    else if (c == '"')
-      in_text = !in_text;
-    else if (!in_text && (c == '{' || c == '['))
-      depth++;
-    else if (!in_text && (c == '}' || c == ']'))
-      depth--;
-    if (depth > kDepthCap) return true;
-  }
-  return false;
-}
-
-// A line end in valid JSON stands between two words; a stream is one line per event.
-std::string on_one_line(std::string_view json) {
-  std::string out(json);
-  std::replace_if(
-      out.begin(), out.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
-  return out;
-}
 
 sg_status check(std::string_view topic, std::string_view json) {
   if (topic.empty() || topic.size() > kTopicCap || shown(topic) != topic) return SG_E_INVALID;
   if (topic.starts_with(kOwnTopics)) return SG_E_DENIED;
-  if (json.size() > kJsonCap || is_deep(json)) return SG_E_INVALID;
-  return nlohmann::json::accept(json) ? SG_OK : SG_E_INVALID;
+  return json.size() <= kJsonCap && is_sound_json(json) ? SG_OK : SG_E_INVALID;
 }
 
 Event custom_event(std::string_view topic, std::string_view json) {

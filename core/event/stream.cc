@@ -57,10 +57,12 @@ void put_file(JsonWriter& w, const Origin& origin, const Event& event) {
 void put_details(JsonWriter& w, const Event& event) {
   const std::string_view json = event.json;
   w.open('{').key("seq").value(event.seq);
-  if (json.size() > 2 && json.front() == '{')
-    w.raw(json.substr(1, json.size() - 2));
-  else if (!json.empty() && json != "{}")
+  if (json.starts_with('{')) {
+    const std::string_view inside = json.substr(1, json.size() - 2);
+    if (inside.find_first_not_of(" \t") != inside.npos) w.raw(inside);
+  } else if (!json.empty()) {
     w.key("details").raw(json);
+  }
   w.close('}');
 }
 

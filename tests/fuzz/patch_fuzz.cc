@@ -1,24 +1,33 @@
-// Any two contents and any name give a patch with a whole header, or an error.
-#include <cstdint>
-#include <cstdlib>
-#include <string>
-
+// Any two contents and any name give a patch that makes the one out of the other, or an error.
 #include "git/patch.h"
+#include "unpatch.h"
 
 using namespace sandglass;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  if (size < 2) return 0;
-  const std::string_view all(reinterpret_cast<const char*>(data + 2), size - 2);
+  if (size < 3) return 0;
+  const std::string_view all(reinterpret_cast<const char*>(data + 3), size - 3);
   const size_t name = data[0] % (all.size() + 1), before = name + data[1] % (all.size() - name + 1);
-  git::Side old_side, new_side;
-  old_side.mode = new_side.mode = 0100644;
-  old_side.bytes = all.substr(name, before - name);
-  new_side.bytes = all.substr(before);
-  const auto patch =
-      git::make_patch(name == 0 ? std::string_view("f") : all.substr(0, name), old_side, new_side);
-  if (!patch || patch->empty()) return 0;
-  if (patch->compare(0, 11, "diff --git ") != 0 || patch->back() != '\n') std::abort();
-  if (patch->substr(0, patch->find('\n')).find('\0') != std::string::npos) std::abort();
+  const std::string_view path = name == 0 ? std::string_view("f") : all.substr(0, name);
+  std::optional<git::Side> old_side{{0100644, all.substr(name, before - name)}};
+  std::optional<git::Side> new_side{{0100644, all.substr(before)}};
+  if (data[2] & 1) old_side->mode = 0100755;
+  if (data[2] & 2) new_side->mode = 0100755;
+  if (data[2] & 4) old_side.reset();
+  if (data[2] & 8) new_side.reset();
+  const auto patch = git::make_patch(path, old_side, new_side);
+  if (!patch) return 0;
+  const std::string_view from = old_side ? old_side->bytes : "",
+                         to = new_side ? new_side->bytes : "";
+  if (patch->empty()) {
+    fuzz::require(old_side.has_value() == new_side.has_value() && from == to,
+                  "no patch: nothing differs");
+    return 0;
+  }
+  const auto made = fuzz::Unpatch(*patch, from).apply(path);
+  if (made)
+    fuzz::require(*made == to, "the patch makes the new content", *patch);
+  else
+    fuzz::require(git::is_binary(from) || git::is_binary(to), "only binary content has no hunks");
   return 0;
 }

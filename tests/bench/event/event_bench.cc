@@ -49,6 +49,18 @@ void Journal_OneEventCommitted(benchmark::State& state) {
 }
 BENCHMARK(Journal_OneEventCommitted)->Unit(benchmark::kMicrosecond)->UseRealTime();
 
+// A group, as one of a watcher's batches: committed together.
+void Journal_GroupCommitted(benchmark::State& state) {
+  testing::TempDir dir;
+  auto journal = open(dir);
+  for (auto _ : state) {
+    journal->append(std::vector<Event>(static_cast<size_t>(state.range(0)), file_event()));
+    (void)journal->sync(60'000);
+  }
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(Journal_GroupCommitted)->Arg(16)->Arg(256)->Unit(benchmark::kMicrosecond)->UseRealTime();
+
 void put_percentiles(benchmark::State& state, std::vector<int64_t>& ns) {
   if (ns.empty()) return;
   std::sort(ns.begin(), ns.end());
@@ -56,15 +68,17 @@ void put_percentiles(benchmark::State& state, std::vector<int64_t>& ns) {
   state.counters["p99_us"] = static_cast<double>(ns[ns.size() * 99 / 100]) / 1e3;
 }
 
-// From append() to the return of a cursor that was asleep.
+// From append() to the return of a cursor: of one that was asleep (wait 1 s), and of a busy one
+// that asks again and again (wait 0).
 void Bus_AppendToCursor(benchmark::State& state) {
+  const int wait_ms = static_cast<int>(state.range(0));
   testing::TempDir dir;
   auto journal = open(dir);
   std::atomic<uint64_t> read{0};
   std::vector<int64_t> latency;
   std::thread reader([&, cursor = journal->subscribe(0)] {
     while (read < static_cast<uint64_t>(state.max_iterations))
-      for (const EventPtr& event : cursor->next(64, 1'000)) {
+      for (const EventPtr& event : cursor->next(64, wait_ms)) {
         latency.push_back(mono_ns() - event->seen_ns);
         read++;
       }
@@ -78,7 +92,13 @@ void Bus_AppendToCursor(benchmark::State& state) {
   reader.join();
   put_percentiles(state, latency);
 }
-BENCHMARK(Bus_AppendToCursor)->Iterations(5'000)->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK(Bus_AppendToCursor)
+    ->ArgName("wait_ms")
+    ->Arg(1'000)
+    ->Arg(0)
+    ->Iterations(5'000)
+    ->Unit(benchmark::kMicrosecond)
+    ->UseRealTime();
 
 std::vector<int64_t>* entries = nullptr;
 std::atomic<uint64_t> delivered{0};

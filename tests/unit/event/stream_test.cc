@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "event/details.h"
+
 namespace sandglass::stream {
 namespace {
 
@@ -53,6 +55,30 @@ TEST(Stream, Custom_UnattributedEvent_ListsItsCandidates) {  // W11
   const auto actor = nlohmann::json::parse(custom(kOrigin, e))["value"]["actor"];
   EXPECT_EQ(actor,
             nlohmann::json::parse(R"({"kind":"unattributed","candidates":["run-1","run-2"]})"));
+}
+
+TEST(Stream, Custom_DetailsOfAnyForm_AreOneLineOfJson) {  // S1
+  for (const char* json : {"", "{}", "{ }", " {\"a\": 1} \n", "{\n\"a\":\n1\n}", "[1]\n", "\"x\"",
+                           "{\"to\":", "7 8", "\xff", "{\"a\":\"\xff\"}"}) {
+    Event e;
+    e.kind = EventKind::custom;
+    e.topic = "acme.done";
+    e.seq = 5;
+    e.json = details_from_file(json);
+    const std::string line = custom(kOrigin, e);
+    EXPECT_EQ(line.find_first_of("\r\n"), line.npos) << line;
+    const auto value = nlohmann::json::parse(line).at("value");
+    EXPECT_EQ(value.at("seq"), 5) << line;
+    if (std::string(json).find("\"a\": 1") != std::string::npos) EXPECT_EQ(value.at("a"), 1);
+  }
+}
+
+TEST(Details, FromAFile_WhatIsNotSound_BecomesText) {
+  EXPECT_EQ(details_from_file("{\"to\":"), R"("{\"to\":")");
+  EXPECT_EQ(details_from_file(std::string(100, '[') + std::string(100, ']')).front(), '"');
+  EXPECT_EQ(details_from_file(" {\"a\":\n1} "), "{\"a\": 1}");
+  EXPECT_EQ(details_from_file(""), "");
+  EXPECT_EQ(details_from_file(std::string("1\0", 2)), R"("1\u0000")");
 }
 
 TEST(Stream, Custom_Flags_AreThereOnlyWhenSet) {  // S1
