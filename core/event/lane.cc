@@ -113,6 +113,11 @@ bool Lane::wait_done(uint64_t seq, int64_t end_ns) {
   return done() >= seq;
 }
 
+bool Lane::given_up() {
+  std::lock_guard lock(mutex_);
+  return left_behind_ || handler_.instance->quarantined();
+}
+
 int64_t Lane::look(int64_t now_ns) {
   std::lock_guard lock(mutex_);
   if (!call_ || left_behind_) return Watchdog::kNever;
