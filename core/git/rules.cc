@@ -34,9 +34,10 @@ std::string joined(const std::vector<std::string>& lines) {
 // The user's own file, links followed.
 std::string text_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  std::string out(kMaxFile, '\0');
-  in.read(out.data(), static_cast<std::streamsize>(out.size()));
-  out.resize(static_cast<size_t>(std::max<std::streamsize>(in.gcount(), 0)));
+  std::string out;
+  char part[16384];
+  while (out.size() < kMaxFile && (in.read(part, sizeof part), in.gcount() > 0))
+    out.append(part, static_cast<size_t>(in.gcount()));
   return out;
 }
 

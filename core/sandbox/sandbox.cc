@@ -186,7 +186,6 @@ void Sandbox::quiet_down(int64_t end_ns) {
   if (session_)
     if (Status stopped = session_->stop(left_ms(end_ns, 20'000)); !stopped)
       log::error("the watcher did not stop: " + stopped.error().text);
-  session_.reset();
   (void)journal_->sync(left_ms(end_ns, 10'000));
 }
 
@@ -213,6 +212,7 @@ void Sandbox::finish(int64_t end_ns, bool has_box) {
   dispatcher_->stop(left_ms(end_ns, 10'000));
   const bool owes = dispatcher_->owes();
   dispatcher_.reset();
+  session_.reset();
   journal_.reset();
   store_.let_go(std::move(held_), !has_box && !owes);
   finished_ = true;

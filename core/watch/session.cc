@@ -10,6 +10,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <utility>
 
 #include "base/below.h"
 #include "base/clock.h"
@@ -22,6 +23,7 @@ namespace sandglass::watch {
 
 namespace {
 
+constexpr int kEndMs = 5'000;
 constexpr int64_t kCanaryNs = 2'000'000'000;
 constexpr int64_t kCanaryLooks = 3;  // of a watcher that polls
 
@@ -80,7 +82,8 @@ class LiveSession final : public Session {
     ::pthread_setname_np(thread_.native_handle(), "sg-watcher");
   }
   ~LiveSession() override {
-    if (auto stopped = stop(5000); !stopped) log::error(stopped.error().text);
+    if (auto stopped = stop(kEndMs); !stopped) log::error(stopped.error().text);
+    end(mono_ns() + kEndMs * 1'000'000LL);
   }
 
   Status arm(int64_t deadline_ns);
@@ -95,11 +98,11 @@ class LiveSession final : public Session {
  private:
   Status prove(int64_t deadline_ns);
   Status flush_watcher(int timeout_ms);
-  Status end(int64_t deadline_ns);
+  void end(int64_t deadline_ns);
 
   std::shared_ptr<Running> running_;
   std::thread thread_;
-  bool armed_ = false;
+  bool armed_ = false, stopped_ = false;
 };
 
 Status LiveSession::arm(int64_t deadline_ns) {
@@ -163,18 +166,16 @@ Status LiveSession::audit(int timeout_ms) {
 }
 
 Status LiveSession::stop(int timeout_ms) {
-  if (!thread_.joinable()) return {};
-  const int64_t deadline = mono_ns() + int64_t{timeout_ms} * 1'000'000;
+  if (std::exchange(stopped_, true)) return {};
   Status done;
   if (armed_) done = audit(timeout_ms);
   running_->feed.close();
   running_->call.cancel();
-  if (auto ended = end(deadline); !ended) return ended;
   return done;
 }
 
 // Waits for run() to return. One that does not is left behind, and its instance with it.
-Status LiveSession::end(int64_t deadline_ns) {
+void LiveSession::end(int64_t deadline_ns) {
   std::unique_lock lock(running_->mutex);
   const auto until =
       std::chrono::steady_clock::time_point(std::chrono::nanoseconds(deadline_ns + 100'000'000));
@@ -184,13 +185,13 @@ Status LiveSession::end(int64_t deadline_ns) {
     if (armed_)
       log::debug("sandbox", running_->target.sandbox_id + ": watcher " + running_->watcher->name() +
                                 " stopped");
-    return {};
+    return;
   }
   lock.unlock();
   running_->watcher->abandon();
   thread_.detach();
-  return fail(Fault::timeout, "the watcher " + running_->watcher->name() +
-                                  " did not stop in time; its thread was left behind");
+  log::error("the watcher " + running_->watcher->name() +
+             " did not stop in time; its thread was left behind");
 }
 
 std::string LiveSession::state_json() const {

@@ -22,7 +22,9 @@ class Session {
   // (rule W2).
   static Result<std::unique_ptr<Session>> start(std::shared_ptr<plugin::Instance> watcher,
                                                 Target target, Sink sink, int timeout_ms);
-  virtual ~Session() = default;  // stop()
+  // stop(); then waits until the watcher's run() has returned. One that does not within 5 s is left
+  // behind, and that is logged.
+  virtual ~Session() = default;
 
   // Every change made before the call has reached the sink when it returns (W8).
   virtual Status flush(int timeout_ms) = 0;
@@ -32,7 +34,8 @@ class Session {
   // While true the sink's consumer is behind: hints are folded into one rescan until it is false
   // again. Called often, under the session's lock: must be cheap and must not call back.
   virtual void set_backlogged(std::function<bool()> backlogged) = 0;
-  // Delivers what is known, then stops. Nothing is delivered after it returns.
+  // Delivers what is known, then tells the watcher to end. Nothing is delivered after it returns.
+  // The watcher itself may take longer (a kernel takes its time to drop watches).
   virtual Status stop(int timeout_ms) = 0;
   // {"watcher","root","files","dirs","held","blind","rescans", and what the watcher itself tells:
   // "mode","reason","watches","limit"}: for `status`.

@@ -69,7 +69,9 @@ TEST(Stream, Custom_DetailsOfAnyForm_AreOneLineOfJson) {  // S1
     EXPECT_EQ(line.find_first_of("\r\n"), line.npos) << line;
     const auto value = nlohmann::json::parse(line).at("value");
     EXPECT_EQ(value.at("seq"), 5) << line;
-    if (std::string(json).find("\"a\": 1") != std::string::npos) EXPECT_EQ(value.at("a"), 1);
+    if (std::string(json).find("\"a\": 1") != std::string::npos) {
+      EXPECT_EQ(value.at("a"), 1);
+    }
   }
 }
 
