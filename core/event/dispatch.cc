@@ -1,6 +1,7 @@
 #include "event/dispatch.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/clock.h"
 #include "event/lane.h"
@@ -19,8 +20,10 @@ int64_t end_of(int timeout_ms) {
 
 // A handler that had not got everything at the deadline.
 struct Late {
-  const Lane* lane;
+  Lane* lane;
   uint64_t done;
+  uint64_t told;  // what it missed up to here was reported before
+  DrainReport::Part* part = nullptr;
   uint64_t missed = 0;
 };
 
@@ -36,17 +39,16 @@ class LaneDispatcher : public Dispatcher {
   DrainReport drain(int timeout_ms) override {
     const int64_t end = end_of(timeout_ms);
     const uint64_t wanted = journal_.last_seq();
+    DrainReport report;
     std::vector<Late> late;
     for (const auto& lane : lanes_)
-      if (!lane->wait_done(wanted, end)) late.push_back({lane.get(), lane->done()});
+      if (!lane->wait_done(wanted, end))
+        late.push_back({lane.get(), lane->done(), told_[lane.get()]});
     std::erase_if(late, [wanted](const Late& one) { return one.done >= wanted; });
-    DrainReport report;
-    const auto kept = std::stable_partition(late.begin(), late.end(),
-                                            [](const Late& one) { return !one.lane->durable(); });
-    std::vector<Late> durable(kept, late.end());
-    late.erase(kept, late.end());
-    report.undelivered = count(late, wanted, report.late);
-    report.kept = count(durable, wanted, report.late_durable);
+    for (Late& one : late) one.part = &part_of(*one.lane, report);
+    for (DrainReport::Part* part : {&report.late, &report.kept, &report.given_up})
+      count(late, wanted, *part);
+    for (const Late& one : late) told_[one.lane] = wanted;
     return report;
   }
 
@@ -83,18 +85,25 @@ class LaneDispatcher : public Dispatcher {
     return again;
   }
 
-  // Events up to `last` that some late handler wants and has not got; the names of those handlers.
-  uint64_t count(std::vector<Late>& late, uint64_t last, std::vector<std::string>& names) {
-    if (late.empty()) return 0;
-    const uint64_t missed = missed_by(late, last);
-    for (const Late& one : late)
-      if (one.missed) names.push_back(one.lane->name());
-    return missed;
+  static DrainReport::Part& part_of(Lane& lane, DrainReport& report) {
+    if (lane.durable()) return report.kept;
+    return lane.given_up() ? report.given_up : report.late;
   }
 
+  void count(std::vector<Late>& all, uint64_t last, DrainReport::Part& part) {
+    std::vector<Late> mine;
+    for (const Late& one : all)
+      if (one.part == &part) mine.push_back(one);
+    if (mine.empty()) return;
+    part.events = missed_by(mine, last);
+    for (const Late& one : mine)
+      if (one.missed) part.hooks.push_back(one.lane->name());
+  }
+
+  // Events up to `last` that one of them wants and has not got.
   uint64_t missed_by(std::vector<Late>& late, uint64_t last) {
     uint64_t from = last;
-    for (const Late& one : late) from = std::min(from, one.done);
+    for (const Late& one : late) from = std::min(from, std::max(one.done, one.told));
     const auto cursor = journal_.subscribe(from);
     uint64_t missed = 0;
     while (cursor->position() < last) {
@@ -113,7 +122,7 @@ class LaneDispatcher : public Dispatcher {
     if (event.seq > last) return 0;
     bool missed = false;
     for (Late& one : late) {
-      if (event.seq <= one.done || !one.lane->wants(event)) continue;
+      if (event.seq <= std::max(one.done, one.told) || !one.lane->wants(event)) continue;
       one.missed++;
       missed = true;
     }
@@ -122,6 +131,7 @@ class LaneDispatcher : public Dispatcher {
 
   Journal& journal_;
   std::vector<std::shared_ptr<Lane>> lanes_;  // complete before the first is started
+  std::map<const Lane*, uint64_t> told_;      // drain()'s: up to where a lane's lag was reported
   bool stopped_ = false;
   Watchdog watchdog_;
 };

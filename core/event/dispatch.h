@@ -31,11 +31,16 @@ struct Handler {
   bool durable = false;
 };
 
+// What the last drain() has reported already is not counted again.
 struct DrainReport {
-  // Events that some handler asked for and had not got at the deadline, and those handlers' names:
-  // for durable ones they are kept, for the others they are over.
-  uint64_t undelivered = 0, kept = 0;
-  std::vector<std::string> late, late_durable;
+  // Events that some handlers asked for and had not got at the deadline, and their names.
+  struct Part {
+    uint64_t events = 0;
+    std::vector<std::string> hooks;
+  };
+  Part late;      // lost to them
+  Part kept;      // durable ones get them later
+  Part given_up;  // lost to handlers of which it was said that they get no more events
 };
 
 // A call that overstays is cancelled; if it does not return within a further second, its thread and

@@ -104,11 +104,18 @@ size_t Lane::matches(const Event& event) const {
 bool Lane::wait_done(uint64_t seq, int64_t end_ns) {
   std::unique_lock lock(mutex_);
   drains_++;
-  auto no_use = [&] { return left_behind_ || (stuck_at_ && mono_ns() >= stuck_at_ + kStuckNs); };
+  auto no_use = [&] {
+    return left_behind_ || ended_ || (stuck_at_ && mono_ns() >= stuck_at_ + kStuckNs);
+  };
   for (int64_t now; done() < seq && !no_use() && (now = mono_ns()) < end_ns;)
     progress_.wait_for(lock, until(stuck_at_ ? std::min(end_ns, stuck_at_ + kStuckNs) : end_ns));
   drains_--;
   return done() >= seq;
+}
+
+bool Lane::given_up() {
+  std::lock_guard lock(mutex_);
+  return left_behind_ || handler_.instance->quarantined();
 }
 
 int64_t Lane::look(int64_t now_ns) {
@@ -344,6 +351,7 @@ Lane::Outcome Lane::call(const char* what, const sg_event* event, const Entry& e
       handler_.instance->call(call, [&](void* self) { return entry(self, call.abi()); });
   lock.lock();
   call_ = nullptr;
+  if (handler_.instance->quarantined()) over_ = true;  // the failure of this call says why
   return {std::move(status), call.fail_flags(), mono_ns() >= limit, stop_end_ != 0};
 }
 

@@ -37,8 +37,10 @@ class Lane : public std::enable_shared_from_this<Lane> {
   bool wants(const Event& event) const;
   // The handler is done with all events up to this seq.
   uint64_t done() const { return done_; }
-  // Waits for done() to reach `seq`. False at end_ns, when the handler is left behind, or when it
-  // is durable and has refused an event for a while: what it has not got is kept for it.
+  // It was said that it gets no more events.
+  bool given_up();
+  // Waits for done() to reach `seq`. False at end_ns, when the handler is left behind or over, or
+  // when it is durable and has refused an event for a while: what it has not got is kept for it.
   bool wait_done(uint64_t seq, int64_t end_ns);
 
   // Watchdog::Look for this lane: cancels a call past its limit, leaves it behind after the grace.

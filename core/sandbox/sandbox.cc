@@ -161,20 +161,18 @@ Status Sandbox::settle(int timeout_ms) {
   return seen ? written : seen;
 }
 
-static std::string listed(const std::vector<std::string>& names) {
-  std::string out;
-  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + shown(name);
+static std::string missed(const DrainReport::Part& part) {
+  std::string out = std::to_string(part.events) + " events did not reach ";
+  for (const std::string& name : part.hooks)
+    out += (&name == &part.hooks.front() ? "" : ", ") + shown(name);
   return out;
 }
 
 void Sandbox::drain_hooks(int timeout_ms) {
   const DrainReport report = dispatcher_->drain(timeout_ms);
-  if (report.undelivered)
-    log::error(std::to_string(report.undelivered) + " events did not reach " + listed(report.late) +
-               " before the deadline");
-  if (report.kept)
-    log::error(std::to_string(report.kept) + " events did not reach " +
-               listed(report.late_durable) + " yet; they are kept for it");
+  if (report.late.events) log::error(missed(report.late) + " before the deadline");
+  if (report.kept.events) log::error(missed(report.kept) + " yet; they are kept for it");
+  if (report.given_up.events) log::info(missed(report.given_up) + ", which was given up");
 }
 
 std::string Sandbox::watcher_state_json() const {

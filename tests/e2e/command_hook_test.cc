@@ -108,6 +108,13 @@ TEST_F(CommandHook, ProgramThatDoesNotRead_DoesNotHurt) {  // C4: SIGPIPE
   expect_other_got(1);
 }
 
+TEST_F(CommandHook, LongLastLine_IsCutBetweenCharacters) {  // E1
+  const Ran ran = run("{run: [sh, -c, \"printf x; printf '\xe2\x82\xac%.0s' $(seq 200); exit 7\"]}",
+                      "echo 1 > a");
+  EXPECT_THAT(ran.output.err, HasSubstr("exit code 7: x\xe2\x82\xac"));
+  EXPECT_THAT(ran.output.err, Not(HasSubstr("\\x")));
+}
+
 TEST_F(CommandHook, BareNumberAsTimeout_IsRefused) {  // C3
   const Ran ran = run("{run: [\"true\"]}", "true", "2000");
   EXPECT_EQ(ran.output.code, 125);

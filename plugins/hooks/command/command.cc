@@ -12,6 +12,7 @@ using sandglass::Event;
 using sandglass::Host;
 
 constexpr size_t kKept = 64 * 1024;  // bytes of output
+constexpr size_t kShown = 300;       // of its last line
 
 // The program's input and output while it runs.
 struct Pipes {
@@ -43,7 +44,11 @@ struct Pipes {
 std::string last_line(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
   text.erase(0, text.rfind('\n') + 1);
-  if (text.size() > 300) text.resize(300);
+  if (text.size() > kShown) {
+    size_t end = kShown;  // not within a character
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) end--;
+    text.resize(end);
+  }
   for (char& c : text)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
   return text;

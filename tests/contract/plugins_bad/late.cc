@@ -51,8 +51,9 @@ void run(Self me) {
     sg_call stale{};
     sg_exec exec{};
     me.processes->run(me.host, &stale, &exec, nullptr, nullptr);
-    if (::write(me.fd, &c, 1) != 1) return;
+    if (::write(me.fd, &c, 1) != 1) break;
   }
+  ::close(me.fd);
 }
 
 sg_status on_event(void*, sg_call*, const sg_event*) {

@@ -22,7 +22,7 @@ TEST_F(Dispatch, Masks_SelectEvents_InSeqOrder) {  // H1, H5
   append("", EventKind::ready);
   append("a", EventKind::file_create);
   append("b", EventKind::file_delete);
-  EXPECT_EQ(drain().undelivered, 0u);
+  EXPECT_EQ(drain().late.events, 0u);
   EXPECT_EQ(files.seen(), (Strings{"create a", "delete b"}));
   EXPECT_EQ(ready.seen(), (Strings{"ready "}));
 }
@@ -49,7 +49,7 @@ TEST_F(Dispatch, ManyEvents_EachOnce_InOrder) {  // H2, H5, E3
   add(fake, "h");
   start();
   testing::append_many(*journal_, 10'000);
-  EXPECT_EQ(drain().undelivered, 0u);
+  EXPECT_EQ(drain().late.events, 0u);
   ASSERT_EQ(seqs.size(), 10'000u);
   for (size_t i = 0; i < seqs.size(); i++) ASSERT_EQ(seqs[i], i + 1);
 }
@@ -118,7 +118,7 @@ TEST_F(Dispatch, Event_HasEveryFieldOfTheAbi_AndTextsEndWithNul) {  // E1, E2, W
   add(fake, "h");
   start();
   journal_->append(e);
-  EXPECT_EQ(drain().undelivered, 0u);
+  EXPECT_EQ(drain().late.events, 0u);
   EXPECT_EQ(fake.seen().size(), 1u);
 }
 
@@ -133,7 +133,7 @@ TEST_F(Dispatch, FailingHook_IsOneLineWithItsWords_AndNextEventsCome) {  // H4, 
   add(good, "good");
   start();
   for (const char* path : {"a", "b", "c"}) append(path);
-  EXPECT_EQ(drain().undelivered, 0u);
+  EXPECT_EQ(drain().late.events, 0u);
   EXPECT_EQ(bad.seen().size(), 3u);
   EXPECT_EQ(good.seen().size(), 3u);
   EXPECT_EQ(logged_.count("errors: "), 2u) << logged_.text();
@@ -164,7 +164,7 @@ TEST_F(Dispatch, ThrowingHook_IsContained) {  // H4, C4
   start();
   append("a");
   append("b");
-  EXPECT_EQ(drain().undelivered, 0u);
+  EXPECT_EQ(drain().late.events, 0u);
   EXPECT_EQ(fake.seen().size(), 2u);
   EXPECT_EQ(logged_.count("boom"), 1u) << logged_.text();
 }
@@ -223,7 +223,7 @@ class Batching : public Dispatch {
     testing::append_many(*journal_, count);
     ASSERT_TRUE(journal_->sync(10'000));
     gate_.open();
-    EXPECT_EQ(drain().undelivered, 0u);
+    EXPECT_EQ(drain().late.events, 0u);
   }
   std::vector<uint64_t> flat() const {
     std::vector<uint64_t> out;

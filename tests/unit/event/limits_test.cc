@@ -40,10 +40,10 @@ TEST_F(Limits, SlowHandler_DelaysNoOther) {  // H5
   EXPECT_TRUE(fast.wait_seen(2));
   EXPECT_TRUE(slow.wait_seen(1));
   const DrainReport report = drain(50);
-  EXPECT_EQ(report.late, (Strings{"slow"}));
-  EXPECT_EQ(report.undelivered, 2u);
+  EXPECT_EQ(report.late.hooks, (Strings{"slow"}));
+  EXPECT_EQ(report.late.events, 2u);
   gate->open();
-  EXPECT_EQ(drain().undelivered, 0u);
+  EXPECT_EQ(drain().late.events, 0u);
   EXPECT_EQ(slow.seen().size(), 2u);
 }
 
@@ -63,16 +63,16 @@ TEST_F(Limits, Drain_CountsOnlyWhatAHandlerAskedFor) {  // H6
   append("c", EventKind::file_delete);
   append("d", EventKind::file_delete);
   const DrainReport report = drain(0);
-  EXPECT_EQ(report.undelivered, 4u);  // ready, a, c, d
-  EXPECT_EQ(report.late, (Strings{"deletes", "creates"}));
+  EXPECT_EQ(report.late.events, 4u);  // ready, a, c, d
+  EXPECT_EQ(report.late.hooks, (Strings{"deletes", "creates"}));
   gate->open();
-  EXPECT_EQ(drain().undelivered, 0u);
+  EXPECT_EQ(drain().late.events, 0u);
 }
 
 TEST_F(Limits, Drain_NoHandlers_ReturnsAtOnce) {
   start();
   append("a");
-  EXPECT_EQ(drain().undelivered, 0u);
+  EXPECT_EQ(drain().late.events, 0u);
 }
 
 TEST_F(Limits, LateHook_IsCancelled_SaidOnce_AndGoesOn) {  // H5, C2
@@ -86,7 +86,7 @@ TEST_F(Limits, LateHook_IsCancelled_SaidOnce_AndGoesOn) {  // H5, C2
   const int64_t before = mono_ns();
   append("a");
   append("b");
-  EXPECT_EQ(drain().undelivered, 0u);
+  EXPECT_EQ(drain().late.events, 0u);
   EXPECT_GE(mono_ns() - before, 50 * kMs);
   EXPECT_EQ(late.seen(), (Strings{"change a", "change b"}));
   EXPECT_EQ(logged_.count("errors: "), 1u) << logged_.text();
@@ -107,7 +107,7 @@ TEST_F(Limits, WatchfulHook_IsCancelledThroughItsDescriptorAlone) {  // H5
   add(fake, "h", {SG_EV_FILES}, 50 * kMs);
   start();
   append("a");
-  EXPECT_EQ(drain().undelivered, 0u);
+  EXPECT_EQ(drain().late.events, 0u);
   EXPECT_EQ(logged_.count("I saw it"), 1u) << logged_.text();
 }
 
@@ -123,13 +123,13 @@ TEST_F(Limits, DeafHook_IsLeftBehind_OthersDrainAndStopGoOn) {  // H5, H6
   append("b");
   const DrainReport report =
       drain(20'000);  // ends when the handler is given up, 1 s behind its limit
-  EXPECT_EQ(report.late, (Strings{"deaf"}));
-  EXPECT_EQ(report.undelivered, 2u);
+  EXPECT_EQ(report.given_up.hooks, (Strings{"deaf"}));
+  EXPECT_EQ(report.given_up.events, 2u);
   EXPECT_EQ(other.seen().size(), 2u);
   EXPECT_EQ(logged_.count("hook deaf does not return from event box-1/1 (change a)"), 1u)
       << logged_.text();
   append("c");
-  EXPECT_EQ(drain(20'000).undelivered, 3u);
+  EXPECT_EQ(drain(20'000).given_up.events, 1u);
   EXPECT_EQ(other.seen().size(), 3u);
   const int64_t before = mono_ns();
   dispatcher_->stop(10'000);

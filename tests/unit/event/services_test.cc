@@ -61,7 +61,7 @@ class Services : public testing::DispatchTest {
     add(fake, "h", std::move(masks));
     start(source_.function());
     for (const std::string& path : paths) append(path);
-    EXPECT_EQ(drain().undelivered, 0u);
+    EXPECT_EQ(drain().late.events, 0u);
   }
   Source source_;
 };
@@ -139,7 +139,7 @@ TEST_F(Services, Content_OfALifecycleEvent_IsAbsent_AndAnUnknownKindUnsupported)
   start(source_.function());
   append("", EventKind::ready);
   append("a");
-  EXPECT_EQ(drain().undelivered, 0u);
+  EXPECT_EQ(drain().late.events, 0u);
   EXPECT_TRUE(source_.asked.empty());
 }
 
@@ -221,7 +221,7 @@ TEST_F(Services, Content_BatchThatDoesNotFit_IsFollowedBySingles) {
   testing::append_many(*journal_, 70);
   ASSERT_TRUE(journal_->sync(10'000));
   gate.open();
-  EXPECT_EQ(drain().undelivered, 0u);
+  EXPECT_EQ(drain().late.events, 0u);
   EXPECT_GT(refused, 0);
   EXPECT_GT(fake.seen().size(), 0u);
 }
@@ -278,7 +278,7 @@ TEST_F(Services, CancelledCall_ReadsNothingMore) {
   add(fake, "h", {SG_EV_FILES}, 50 * testing::kMs);
   start(source_.function());
   append("a");
-  EXPECT_EQ(drain().undelivered, 0u);
+  EXPECT_EQ(drain().late.events, 0u);
   EXPECT_TRUE(source_.asked.empty());
 }
 

@@ -148,7 +148,7 @@ TEST(Registry, NoPluginAtAll_Loaded_IsRefused) {
   EXPECT_THAT(refusal("newer_kind"), HasSubstr("sandglass.sink/1"));
 }
 
-// Case P7.
+// Case P7: null slots.
 TEST(Registry, HalfFilledTable_Loaded_SaysWhatIsMissing) {
   EXPECT_THAT(refusal("half_filled"), HasSubstr("hook 'half-filled' has no on_event()"));
 }
