@@ -152,6 +152,11 @@ Present Present::look() {
   return now;
 }
 
+// TSan starts a thread of its own together with a program's first one.
+Leftovers::Leftovers() {
+  std::thread([] {}).join();
+}
+
 void Leftovers::OnTestStart(const ::testing::TestInfo&) {
   excused().clear();
   before_ = Present::look();

@@ -24,6 +24,7 @@ struct Present {
 
 class Leftovers : public ::testing::EmptyTestEventListener {
  public:
+  Leftovers();
   void OnTestStart(const ::testing::TestInfo&) override;
   void OnTestEnd(const ::testing::TestInfo&) override;
 

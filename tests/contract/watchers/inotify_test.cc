@@ -17,10 +17,11 @@ TEST_F(SessionTest, Canary_IsNeverReported) {  // W2
 
 TEST_F(SessionTest, StartAndStop_AreLinesOfTheSandboxCategory) {  // G1
   const sandglass::testing::Logged logged;
+  const std::string name = make_watcher()->name();
   start();
-  EXPECT_EQ(logged.count("sandbox: s: watcher inotify started on " + root_ + "\n"), 1u);
+  EXPECT_EQ(logged.count("sandbox: s: watcher " + name + " started on " + root_ + "\n"), 1u);
   EXPECT_TRUE(session_->stop(kLongMs));
-  EXPECT_EQ(logged.count("sandbox: s: watcher inotify stopped\n"), 1u);
+  EXPECT_EQ(logged.count("sandbox: s: watcher " + name + " stopped\n"), 1u);
   session_.reset();
 }
 

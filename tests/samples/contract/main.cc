@@ -5,6 +5,9 @@
 #include <filesystem>
 #include <string>
 
+#include "support/guard.h"
+#include "support/leftovers.h"
+
 namespace {
 
 class OwnTemporary : public ::testing::EmptyTestEventListener {
@@ -26,8 +29,14 @@ class OwnTemporary : public ::testing::EmptyTestEventListener {
 
 }  // namespace
 
+// The last listener is the first to hear of a test's end: its copies are gone when leftovers are
+// looked for.
 int main(int argc, char** argv) {
-  ::testing::InitGoogleTest(&argc, argv);
-  ::testing::UnitTest::GetInstance()->listeners().Append(new OwnTemporary);
-  return RUN_ALL_TESTS();
+  return sandglass::testing::run_guarded([&] {
+    ::testing::InitGoogleTest(&argc, argv);
+    auto& listeners = ::testing::UnitTest::GetInstance()->listeners();
+    listeners.Append(new sandglass::testing::Leftovers);
+    listeners.Append(new OwnTemporary);
+    return RUN_ALL_TESTS();
+  });
 }
