@@ -104,11 +104,11 @@ Result<std::vector<InstanceStatus>> status(const std::string& state_dir,
     one.file_events = summary->file_events;
     one.last_ns = summary->last_ns;
     one.state = summary->state;
-    one.owed = sandbox::owed(*summary);
+    one.owed = summary->owed;
     if (record.keep_alive_ns) one.kept_until_ns = summary->last_ns + record.keep_alive_ns;
     if (!one.owned && one.state != sandbox::name_of(sandbox::State::destroyed))
-      one.state = one.kept_until_ns > wall_ns() && sandbox::can_go_on(record, *summary) ? "kept"
-                                                                                        : "left";
+      one.state =
+          one.kept_until_ns > wall_ns() && sandbox::can_go_on(record, *summary) ? "kept" : "left";
     one.record = std::move(record);
     out.push_back(std::move(one));
   }

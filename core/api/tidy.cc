@@ -8,7 +8,7 @@ namespace {
 Status may_purge(const sandbox::Store& store, const std::string& id, bool force) {
   auto journal = summarize_journal(store.journal_file(id));
   if (!journal || force) return {};
-  for (const auto& [hook, count] : sandbox::owed(*journal))
+  for (const auto& [hook, count] : journal->owed)
     return fail(Fault::denied, "the durable hook " + shown(hook) + " has not had " +
                                    std::to_string(count) +
                                    " of its events; a run of the sandbox delivers them, --force "
@@ -39,7 +39,7 @@ class Remover {
     if (!journal) return tl::unexpected(journal.error());
     const bool over = journal->state == sandbox::name_of(sandbox::State::destroyed);
     if (over && !request_.purge) {
-      store_.let_go(std::move(*held), sandbox::owed(*journal).empty());
+      store_.let_go(std::move(*held), journal->owed.empty());
       return fail(Fault::exists, "it is destroyed already; --purge removes its journal too");
     }
     if (request_.purge)

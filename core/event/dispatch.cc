@@ -74,7 +74,7 @@ class LaneDispatcher : public Dispatcher {
       if (known != places.end())
         after = std::min(after, known->second.seq);
       else
-        journal_.keep_place(handler.name, {after, 0, 0});
+        journal_.keep_place(handler.name, {after, SG_EV_ALL, 0, 0});
     }
     lanes_.push_back(std::make_shared<Lane>(std::move(handler), journal_, after, content));
   }

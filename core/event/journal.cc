@@ -120,7 +120,7 @@ class FileJournal : public Journal {
   void drop_place(const std::string& name) override {
     std::unique_lock lock(mutex_);
     places_.erase(name);
-    moved_[name] = {rows::Writer::kDropped, 0, 0};
+    moved_[name] = {rows::Writer::kDropped, 0, 0, 0};
     wake(lock);
   }
 
@@ -292,6 +292,15 @@ Result<JournalSummary> summarize(rows::Reader& reader) {
   auto places = reader.places();
   if (!places) return tl::unexpected(places.error());
   out.places = std::move(*places);
+  auto owed = db.prepare("SELECT count(*) FROM events WHERE seq > ? AND (1 << kind) & ?");
+  if (!owed) return tl::unexpected(owed.error());
+  for (const auto& [name, place] : out.places) {
+    owed->bind(1, static_cast<int64_t>(place.seq));
+    owed->bind(2, static_cast<int64_t>(place.kinds));
+    if (owed->step() != sqlite::kRow) return tl::unexpected(db.error());
+    if (const int64_t count = owed->integer(0)) out.owed[name] = static_cast<uint64_t>(count);
+    owed->reset();
+  }
   return out;
 }
 

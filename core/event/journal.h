@@ -23,6 +23,7 @@ class Cursor;
 // Where a durable subscriber is, kept with the events so that it survives the process (rule H7).
 struct Place {
   uint64_t seq = 0;        // done with all events up to here
+  uint64_t kinds = 0;      // of 1 << EventKind: what it wants
   uint64_t stuck_seq = 0;  // the event it cannot get past, or 0
   int64_t since_ns = 0;    // since when (1970); 0 where it is not stuck
   bool operator==(const Place&) const = default;
@@ -98,6 +99,7 @@ struct JournalSummary {
   uint64_t ready_seq = 0;                // of the newest READY, or 0
   std::string open_run;                  // id of the newest run that has not ended, or ""
   Places places;
+  std::map<std::string, uint64_t> owed;  // events that a durable subscriber wants and has not had
 };
 // Counts without reading the rows one by one.
 Result<JournalSummary> summarize_journal(const std::string& file);

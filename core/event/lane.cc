@@ -222,7 +222,10 @@ void Lane::keep_place() {
   std::lock_guard lock(mutex_);
   if (left_behind_) return;
   kept_at_ = mono_ns();
-  journal_.keep_place(handler_.name, {done_, patience_.stuck_seq(), patience_.since_ns()});
+  uint64_t kinds = 0;
+  for (uint64_t mask : handler_.masks) kinds |= mask;
+  journal_.keep_place(handler_.name,
+                      {done_, kinds & interests_, patience_.stuck_seq(), patience_.since_ns()});
 }
 
 size_t Lane::offer(Views views) {

@@ -24,8 +24,8 @@ constexpr const char* kMigrations[] = {
     " json TEXT NOT NULL, actor INTEGER NOT NULL, actor_pid INTEGER NOT NULL,"
     " actor_command TEXT NOT NULL);"
     "PRAGMA user_version = 1;",
-    "CREATE TABLE places(name TEXT PRIMARY KEY, seq INTEGER NOT NULL, stuck_seq INTEGER NOT NULL,"
-    " since_ns INTEGER NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE places(name TEXT PRIMARY KEY, seq INTEGER NOT NULL, kinds INTEGER NOT NULL,"
+    " stuck_seq INTEGER NOT NULL, since_ns INTEGER NOT NULL) WITHOUT ROWID;"
     "PRAGMA user_version = 2;",
 };
 static_assert(std::size(kMigrations) == kSchema);
@@ -110,12 +110,13 @@ Result<Places> places_of(sqlite::Database& db) {
   auto version = db.integer("PRAGMA user_version");
   if (!version) return tl::unexpected(version.error());
   if (*version < 2) return out;
-  auto select = db.prepare("SELECT name,seq,stuck_seq,since_ns FROM places");
+  auto select = db.prepare("SELECT name,seq,kinds,stuck_seq,since_ns FROM places");
   if (!select) return tl::unexpected(select.error());
   int code;
   while ((code = select->step()) == sqlite::kRow)
     out[select->text(0)] = {static_cast<uint64_t>(select->integer(1)),
-                            static_cast<uint64_t>(select->integer(2)), select->integer(3)};
+                            static_cast<uint64_t>(select->integer(2)),
+                            static_cast<uint64_t>(select->integer(3)), select->integer(4)};
   if (code != sqlite::kDone) return tl::unexpected(db.error());
   return out;
 }
@@ -143,7 +144,7 @@ Status Writer::prepare() {
   if (!begin) return tl::unexpected(begin.error());
   auto insert = db_.prepare("INSERT INTO events VALUES(?,?,?,?,?,?,?,?,?,?,?)");
   if (!insert) return tl::unexpected(insert.error());
-  auto place = db_.prepare("INSERT OR REPLACE INTO places VALUES(?,?,?,?)");
+  auto place = db_.prepare("INSERT OR REPLACE INTO places VALUES(?,?,?,?,?)");
   if (!place) return tl::unexpected(place.error());
   auto drop = db_.prepare("DELETE FROM places WHERE name = ?");
   if (!drop) return tl::unexpected(drop.error());
@@ -179,8 +180,9 @@ int Writer::put(const std::string& name, const Place& place) {
   statement.bind_text(1, name);
   if (place.seq != kDropped) {
     statement.bind(2, clamped(place.seq));
-    statement.bind(3, clamped(place.stuck_seq));
-    statement.bind(4, place.since_ns);
+    statement.bind(3, clamped(place.kinds));
+    statement.bind(4, clamped(place.stuck_seq));
+    statement.bind(5, place.since_ns);
   }
   const int code = statement.step();
   statement.reset();

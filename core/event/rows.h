@@ -1,7 +1,7 @@
 // Events as rows of a journal file.
 //
 //     user_version 2
-//     places(name TEXT PRIMARY KEY, seq, stuck_seq, since_ns)   since version 2
+//     places(name TEXT PRIMARY KEY, seq, kinds, stuck_seq, since_ns)   since version 2
 //     events(seq INTEGER PRIMARY KEY, time_ns, kind, flags, run TEXT, path BLOB, topic TEXT, json
 //     TEXT,
 //            actor INTEGER, actor_pid INTEGER, actor_command TEXT)

@@ -49,7 +49,7 @@ Result<std::unique_ptr<Sandbox>> Sandbox::ensure(const plugin::Registry& registr
     return tl::unexpected(opened.error());
   }
   box->note_open_run(left.journal.open_run);
-  box->drop_old_hooks();
+  box->drop_old_hooks(left);
   Status done = box->bring_up(left, cancel);
   if (done && cancel.cancelled()) done = fail(Fault::cancelled, "cancelled while starting");
   if (!done) {
@@ -143,21 +143,21 @@ void Sandbox::note_open_run(const std::string& run) {
 }
 
 // Durable hooks that the definition no longer has: what they have not had is said.
-void Sandbox::drop_old_hooks() {
+void Sandbox::drop_old_hooks(const Left& left) {
   std::set<std::string> wanted;
   for (const config::HookBinding& hook : settings_.definition.hooks)
     if (hook.durable) wanted.insert(hook.name);
-  const uint64_t last = journal_->last_seq();
   for (const auto& [name, place] : journal_->places()) {
     if (wanted.count(name)) continue;
     journal_->drop_place(name);
-    if (place.seq >= last) continue;
+    const auto owed = left.journal.owed.find(name);
+    if (owed == left.journal.owed.end()) continue;
     JsonWriter w;
-    w.open('{').key("hook").value(name).key("undelivered").value(last - place.seq).close('}');
+    w.open('{').key("hook").value(name).key("undelivered").value(owed->second).close('}');
     append(EventKind::custom, "sandbox.hook.dropped", w.take());
     log::error("the durable hook " + shown(name) + " is no longer defined for sandbox " +
-               record_.id + ": the events after " + std::to_string(place.seq) +
-               " never reached it");
+               record_.id + ": " + std::to_string(owed->second) + " events after " +
+               std::to_string(place.seq) + " never reached it");
   }
 }
 
@@ -357,7 +357,9 @@ Status Sandbox::reap(const plugin::Registry& registry, const Store& store, HeldI
   Status done;
   if (record.provider_id.empty()) done = box.find_unrecorded_box();
   if (done) done = box.end_left_box(why);
-  box.finish(mono_ns() + kCallNs, !done || !summary->places.empty());
+  (void)box.journal_->sync(10'000);
+  summary = summarize_journal(store.journal_file(record.id));  // with what was appended here
+  box.finish(mono_ns() + kCallNs, !done || !summary || !summary->owed.empty());
   return done;
 }
 

@@ -47,7 +47,7 @@ void reap_one(const plugin::Registry& registry, const Store& store, const std::s
   }
   const std::string why = why_over(*record, *journal);
   if (why.empty()) {
-    const bool over = journal->state == name_of(State::destroyed) && owed(*journal).empty();
+    const bool over = journal->state == name_of(State::destroyed) && journal->owed.empty();
     return store.let_go(std::move(*held), over && !dry_run);
   }
   Tidied one{id, "destroyed", why, {}};
@@ -118,13 +118,6 @@ class Retainer {
 };
 
 }  // namespace
-
-std::map<std::string, uint64_t> owed(const JournalSummary& journal) {
-  std::map<std::string, uint64_t> out;
-  for (const auto& [name, place] : journal.places)
-    if (place.seq < journal.last_seq) out[name] = journal.last_seq - place.seq;
-  return out;
-}
 
 std::vector<Tidied> reap_leftovers(const plugin::Registry& registry, const Store& store,
                                    bool dry_run) {

@@ -1,13 +1,11 @@
 // What processes left behind, and how long journals are kept.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "config/definition.h"
-#include "event/journal.h"
 #include "plugin/registry.h"
 #include "sandbox/store.h"
 
@@ -33,8 +31,5 @@ std::vector<Tidied> apply_retention(const Store& store, const config::Retention&
 
 // The same at most once a day for a state directory.
 void apply_retention_daily(const Store& store, const config::Retention& retention);
-
-// Events that durable hooks have not had, by the hook's name; only those that lag.
-std::map<std::string, uint64_t> owed(const JournalSummary& journal);
 
 }  // namespace sandglass::sandbox

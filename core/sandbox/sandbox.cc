@@ -162,7 +162,8 @@ Status Sandbox::settle(int timeout_ms) {
 }
 
 static std::string missed(const DrainReport::Part& part) {
-  std::string out = std::to_string(part.events) + " events did not reach ";
+  std::string out =
+      std::to_string(part.events) + (part.events == 1 ? " event" : " events") + " did not reach ";
   for (const std::string& name : part.hooks)
     out += (&name == &part.hooks.front() ? "" : ", ") + shown(name);
   return out;

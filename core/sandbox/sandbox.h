@@ -24,7 +24,8 @@ struct Settings {
   std::string thread;     // "" where the user named none
 };
 
-// Whether the box of a sandbox that no process holds was ready once, and nobody has begun to end it.
+// Whether the box of a sandbox that no process holds was ready once, and nobody has begun to end
+// it.
 bool can_go_on(const InstanceRecord& record, const JournalSummary& journal);
 
 class Sandbox {
@@ -74,7 +75,7 @@ class Sandbox {
   Status open(Left& left);  // lock, record, journal, hooks
   Status open_hooks();
   void note_open_run(const std::string& run);
-  void drop_old_hooks();
+  void drop_old_hooks(const Left& left);
   void remember_past();  // the present box's baseline, while a durable hook needs it
   Status bring_up(const Left& left, Cancellation& cancel);
   Status attach(bool& gone);

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "watch/verdict.h"
 #include "event/event.h"
 
 namespace sandglass::watch {
@@ -39,10 +40,14 @@ Status Judge::begin() {
 std::vector<FileChange> Judge::hints(std::span<const Hint> hints) {
   looked_ns_ = mono_ns();
   for (const Hint& hint : hints) {
-    if (looks())
-      mark(hint.path, {hint.flags, hint.pid, hint.kind == SG_HINT_TREE, false, hint.seen_ns});
-    else
+    if (!looks()) {
       fact(hint);
+      continue;
+    }
+    const bool whole = hint.kind == SG_HINT_TREE;
+    // A watcher that only compares cannot say what happened: stat must explain it.
+    const uint32_t flags = hint.flags || whole ? hint.flags : kUnhinted;
+    mark(hint.path, {flags, hint.pid, whole, false, hint.seen_ns});
   }
   look_at_marked(true);
   return finish();
@@ -118,7 +123,7 @@ void Judge::mark(std::string_view path, const Cause& cause) {
 // A write through one hard link changes all; making or removing one moves the others' ctime.
 void Judge::mark_other_names(const Node* node, const Cause& cause) {
   Cause echo = cause;
-  echo.flags &= SG_HINTF_DATA | SG_HINTF_META | SG_HINTF_CLOSED;
+  echo.flags &= SG_HINTF_DATA | SG_HINTF_META | SG_HINTF_CLOSED | kUnhinted;
   if (!echo.flags) echo.flags = SG_HINTF_META;
   echo.echo = true;
   echo.whole = false;

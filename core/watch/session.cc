@@ -171,6 +171,9 @@ Status LiveSession::stop(int timeout_ms) {
   if (armed_) done = audit(timeout_ms);
   running_->feed.close();
   running_->call.cancel();
+  if (armed_)
+    log::debug("sandbox", running_->target.sandbox_id + ": watcher " + running_->watcher->name() +
+                              " stopped");
   return done;
 }
 
@@ -182,9 +185,6 @@ void LiveSession::end(int64_t deadline_ns) {
   if (running_->over_told.wait_until(lock, until, [&] { return running_->over; })) {
     lock.unlock();
     thread_.join();
-    if (armed_)
-      log::debug("sandbox", running_->target.sandbox_id + ": watcher " + running_->watcher->name() +
-                                " stopped");
     return;
   }
   lock.unlock();

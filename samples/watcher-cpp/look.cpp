@@ -18,12 +18,6 @@ Look Look::of(const struct stat& st) {
   return {st.st_ino, st.st_mode, st.st_size, ns(st.st_mtim), ns(st.st_ctim)};
 }
 
-uint32_t kind_of_change(const Look& was, const Look& now) {
-  const bool same_data =
-      was.inode == now.inode && was.size == now.size && was.mtime_ns == now.mtime_ns;
-  return same_data && !(was == now) ? SG_HINTF_META : SG_HINTF_DATA;
-}
-
 int64_t tick_ns() {
   timespec tick{};
   ::clock_getres(CLOCK_REALTIME_COARSE, &tick);

@@ -18,9 +18,6 @@ struct Look {
   }
 };
 
-// SG_HINTF_*: a chmod or a rename moves the ctime alone.
-uint32_t kind_of_change(const Look& was, const Look& now);
-
 // Time stamps advance in ticks of a clock. What was written in the present tick may be written once
 // more and look the same: not settled.
 int64_t tick_ns();

@@ -28,8 +28,10 @@ void Tree::look(bool first) {
     const auto was = seen_.find(path);
     if (was == seen_.end())
       tell(path, look, SG_HINTF_BORN);
-    else if (!(was->second == look) || unsettled_.count(path))
-      tell(path, look, kind_of_change(was->second, look));
+    else if (!(was->second == look))
+      tell(path, look, 0);  // what it was the host sees itself
+    else if (unsettled_.count(path))
+      tell(path, look, SG_HINTF_DATA);
   }
   for (const auto& [path, look] : seen_)
     if (!now.count(path)) tell(path, look, SG_HINTF_GONE);

@@ -1,19 +1,27 @@
 #include "support/left.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 namespace sandglass::testing {
 namespace {
 
 namespace fs = std::filesystem;
 
+// Of a file in /proc: what could be read before its process was gone.
 std::string bytes_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::string out;
+  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return out;
+  char part[4096];
+  for (ssize_t n; (n = ::read(fd, part, sizeof part)) > 0;)
+    out.append(part, static_cast<size_t>(n));
+  ::close(fd);
+  return out;
 }
 
 }  // namespace

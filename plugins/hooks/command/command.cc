@@ -120,7 +120,8 @@ class Command {
       case SG_EXIT_SIGNAL:
         return name + " was ended by signal " + std::to_string(ended.value);
       case SG_EXIT_NOT_FOUND:
-        return name + " was not found (" + std::strerror(ended.value) + ")";
+        return name + (ended.value == ENOENT ? " was not found (" : " cannot be run (") +
+               std::strerror(ended.value) + ")";
       case SG_EXIT_BAD_CWD:
         return name + " had no directory to run in";
       default:

@@ -563,7 +563,7 @@ enum {
 typedef struct sg_hint {
   uint32_t struct_size;
   uint32_t kind;
-  uint32_t flags; /* SG_HINTF_* */
+  uint32_t flags; /* SG_HINTF_*, or 0 from a watcher that compares and cannot know */
   int32_t pid;    /* of the writer on this machine, or 0 */
   int32_t pidfd;  /* borrowed until the call returns, or -1 */
   uint32_t reserved;

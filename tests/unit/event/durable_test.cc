@@ -117,7 +117,7 @@ TEST_F(Durable, RefusedForGood_IsSetAsideWithARecord) {
 TEST_F(Durable, RefusedForADay_AlsoOverRestarts_IsSetAside) {
   append("a");
   ASSERT_TRUE(journal_->sync(10'000));
-  journal_->keep_place("h", {0, 1, wall_ns() - Patience::kLimitNs - 1});
+  journal_->keep_place("h", {0, SG_EV_ALL, 1, wall_ns() - Patience::kLimitNs - 1});
   FakeHook& fake = hook();
   fake.on_event = [](const sg_host* host, sg_call* call, const sg_event*) {
     return say(host, call, 0);
@@ -147,6 +147,8 @@ TEST_F(Durable, StuckHook_DoesNotHoldUpADrain_AndItsPlaceSaysSinceWhen) {
   restart();
   EXPECT_EQ(place("h").seq, 1u);
   EXPECT_EQ(place("h").stuck_seq, 2u);
+  EXPECT_EQ(place("h").kinds, SG_EV_FILES);
+  EXPECT_EQ(summarize_journal(dir_ / "j.db")->owed, (std::map<std::string, uint64_t>{{"h", 2}}));
   EXPECT_NE(place("h").since_ns, 0);
 }
 
@@ -166,7 +168,7 @@ TEST_F(Durable, Batch_GoesOnAtTheEventThatWasRefused) {
   };
   add_durable(fake, "h");
   testing::append_many(*journal_, 5);
-  journal_->keep_place("h", {0, 0, 0});
+  journal_->keep_place("h", {0, SG_EV_ALL, 0, 0});
   ASSERT_TRUE(journal_->sync(10'000));
   start();
   drain();
@@ -219,7 +221,7 @@ TEST(PruneJournal, TakesOldEvents_NeverTheNewestStateOrWhatADurableHookWaitsFor)
     journal->append(std::move(state));
     journal->append(testing::file_event("last"));
     ASSERT_TRUE(journal->sync(10'000));
-    journal->keep_place("h", {60, 0, 0});
+    journal->keep_place("h", {60, SG_EV_ALL, 0, 0});
   }
   EXPECT_EQ(prune_journal(file, 41, UINT64_MAX).value(), 40u);
   EXPECT_EQ(summarize_journal(file)->first_seq, 41u);
