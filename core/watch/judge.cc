@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "watch/verdict.h"
 #include "event/event.h"
+#include "watch/verdict.h"
 
 namespace sandglass::watch {
 

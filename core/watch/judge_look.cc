@@ -78,7 +78,7 @@ void Judge::visit(const Place& place, const Seen& seen, Cause cause, bool may_ho
 // True for a file that has something to tell and whose writer has not closed it yet.
 bool Judge::must_wait(const Node* node, const Seen& seen, const Cause& cause) const {
   if (cause.flags & SG_HINTF_CLOSED) return false;
-  if (!(cause.flags & (SG_HINTF_BORN | SG_HINTF_DATA))) return false;
+  if (!(cause.flags & (SG_HINTF_BORN | SG_HINTF_DATA | kUnhinted))) return false;
   if (!node) return true;
   return node->type == seen.type &&
          verdict_of(*node, seen, cause.flags, cause.seen_ns) != Verdict::same;

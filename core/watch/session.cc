@@ -172,8 +172,8 @@ Status LiveSession::stop(int timeout_ms) {
   running_->feed.close();
   running_->call.cancel();
   if (armed_)
-    log::debug("sandbox", running_->target.sandbox_id + ": watcher " + running_->watcher->name() +
-                              " stopped");
+    log::debug("sandbox",
+               running_->target.sandbox_id + ": watcher " + running_->watcher->name() + " stopped");
   return done;
 }
 

@@ -1,6 +1,7 @@
 #include "look.h"
 
-#include <sandglass/plugin.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <ctime>
 
@@ -24,8 +25,25 @@ int64_t tick_ns() {
   return ns(tick);
 }
 
-bool is_settled(const Look& look) {
+int64_t tick_now_ns() {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
-  return ns(now) - look.ctime_ns >= tick_ns();
+  return ns(now);
+}
+
+bool is_settled(const Look& look, int64_t began_ns) {
+  return began_ns - look.ctime_ns >= tick_ns();
+}
+
+uint64_t hash_of(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  struct stat st {};
+  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  char part[16384];
+  ssize_t n = fd >= 0 && ::fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? 1 : 0;
+  while (n > 0 && (n = ::read(fd, part, sizeof part)) > 0)
+    for (ssize_t i = 0; i < n; i++)
+      hash = (hash ^ static_cast<unsigned char>(part[i])) * 0x100000001b3;
+  if (fd >= 0) ::close(fd);
+  return hash;
 }

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <cstdint>
+#include <string>
 
 struct Look {
   uint64_t inode = 0;
@@ -12,13 +13,20 @@ struct Look {
 
   static Look of(const struct stat& st);
   bool is_directory() const { return S_ISDIR(mode); }
+  // A chmod, a new link or a rename moves the ctime alone.
+  bool same_data(const Look& o) const {
+    return inode == o.inode && size == o.size && mtime_ns == o.mtime_ns;
+  }
   bool operator==(const Look& o) const {
-    return inode == o.inode && mode == o.mode && size == o.size && mtime_ns == o.mtime_ns &&
-           ctime_ns == o.ctime_ns;
+    return same_data(o) && mode == o.mode && ctime_ns == o.ctime_ns;
   }
 };
 
 // Time stamps advance in ticks of a clock. What was written in the present tick may be written once
 // more and look the same: not settled.
 int64_t tick_ns();
-bool is_settled(const Look& look);
+int64_t tick_now_ns();
+// Of a look that began at that tick.
+bool is_settled(const Look& look, int64_t began_ns);
+// Of a file's bytes; 0 for what is none or cannot be read.
+uint64_t hash_of(const std::string& path);

@@ -17,11 +17,13 @@ Tree::Tree(sandglass::Host host, sandglass::WatchTarget target, sandglass::Watch
 void Tree::look(bool first) {
   const std::lock_guard lock(mutex_);
   if (over_) return;
+  int64_t began = tick_now_ns();
   Looks now = walk();
-  const auto settled = [](const auto& one) { return is_settled(one.second); };
+  const auto settled = [&](const auto& one) { return is_settled(one.second, began); };
   if (!std::all_of(now.begin(), now.end(), settled)) {
     // Let the tick pass: whatever is written later looks different.
     std::this_thread::sleep_for(std::chrono::nanoseconds(2 * tick_ns()));
+    began = tick_now_ns();
     now = walk();
   }
   for (const auto& [path, look] : now) {
@@ -29,17 +31,21 @@ void Tree::look(bool first) {
     if (was == seen_.end())
       tell(path, look, SG_HINTF_BORN);
     else if (!(was->second == look))
-      tell(path, look, 0);  // what it was the host sees itself
-    else if (unsettled_.count(path))
-      tell(path, look, SG_HINTF_DATA);
+      tell(path, look, look.same_data(was->second) ? SG_HINTF_META : 0);
   }
+  // With the same time stamps, written to in the tick of the last look: then the bytes differ.
+  for (const auto& [path, hash] : unsettled_)
+    if (const auto is = now.find(path);
+        is != now.end() && is->second == seen_.at(path) && hash != hash_of(root_ + "/" + path))
+      tell(path, is->second, SG_HINTF_DATA);
   for (const auto& [path, look] : seen_)
     if (!now.count(path)) tell(path, look, SG_HINTF_GONE);
-  if (!first) send();
-  hints_.clear();
+  // Hashed before the host looks: what is written after that shows next time.
   unsettled_.clear();
   for (const auto& [path, look] : now)
-    if (!is_settled(look)) unsettled_.insert(path);
+    if (!is_settled(look, began)) unsettled_[path] = hash_of(root_ + "/" + path);
+  if (!first) send();
+  hints_.clear();
   if (first || now.count("") != seen_.count(""))
     sink_.state(now.count("") ? R"({"mode": "polling"})" : R"({"mode": "gone"})");
   seen_ = std::move(now);

@@ -34,6 +34,7 @@ class Tree {
   std::mutex mutex_;
   bool over_ = false;
   Looks seen_;
-  std::set<std::string> unsettled_;  // may have been written to since, with the same time stamps
+  // Names that may have been written to since with the same time stamps, and their bytes' hash.
+  std::map<std::string, uint64_t> unsettled_;
   std::vector<std::pair<std::string, sg_hint>> hints_;
 };

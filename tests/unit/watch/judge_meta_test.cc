@@ -54,6 +54,19 @@ TEST_F(JudgeTest, WrittenThenOldTimeSet_IsAChange) {  // rule 16
   EXPECT_EQ(entry(kData | kClosed | kMeta, "f"), Lines{"change f"});
 }
 
+// A watcher that only compares sends no flags: it must lose no write, and invent none.
+TEST_F(JudgeTest, NoFlags_WriteThroughAHardLink_IsAChangeOfBothNames_Once) {
+  dir_.write("a", "x");
+  ASSERT_EQ(::link(at("a").c_str(), at("b").c_str()), 0);
+  begin();
+  dir_.write("b", "y");
+  Lines told = entry(0, "b");
+  std::sort(told.begin(), told.end());
+  EXPECT_EQ(told, (Lines{"change a", "change b"}));
+  EXPECT_EQ(entry(0, "b"), Lines{});
+  EXPECT_EQ(audit(), Lines{});
+}
+
 TEST_F(JudgeTest, WrittenThenOldTimeSet_HintsMissed_IsAChange) {  // rule 16
   dir_.write("f", "aaaa");
   set_times("f", 1'000'000'000);
