@@ -90,11 +90,10 @@ int main(int argc, char** argv) {
     commands.emplace_back(sub, row.add(*sub, context));
   }
   std::vector<std::string> own = split_rest(argc, argv, context);
-  const bool run = !own.empty() && own.back() == "run";
   try {
     app.parse(own);
   } catch (const CLI::ParseError& error) {
-    return parse_failure(app, error, run);
+    return parse_failure(app, error, app.got_subcommand("run"));
   }
   if (Status known = check_debug(app, context); !known) {
     cli::print_error(known.error());

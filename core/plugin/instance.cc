@@ -31,7 +31,7 @@ struct Instance::State {
   State(const Type& of, std::string named, const config::Value& with, HostServices services)
       : type(of), host(std::move(named), of.name, with, std::move(services)) {}
 
-  const Type& type;
+  const Type type;  // a thread that is left behind may outlive the registry
   Host host;
   void* self = nullptr;
   bool alive = false;  // create() said SG_OK

@@ -17,7 +17,7 @@
 namespace sandglass::plugin {
 
 // Any thread, except where said. Which functions of a plugin may run at once is the caller's to
-// keep (the tags of plugin.h). Outlived by the Registry that its Type comes from.
+// keep (the tags of plugin.h).
 class Instance {
  public:
   // Checks `with` (a map, or null) against the type's schema (errors name file:line:col), then

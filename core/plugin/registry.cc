@@ -161,8 +161,8 @@ Status Registry::add(const Table& table, const std::string& file, Looked& looked
           return fail(Fault::exists, "offers the " + what + ", which " + shown(other->file) +
                                          " offers too. Remove one of the two files");
     looked.types.push_back(what);
-    tables_.push_back(std::make_shared<const sg_type>(abi));
-    type->abi = tables_.back().get();
+    type->table = std::make_shared<const sg_type>(abi);
+    type->abi = type->table.get();
     fresh.push_back(std::move(type));
   }
   for (auto& type : fresh) types_.push_back(std::move(type));

@@ -15,11 +15,13 @@ namespace sandglass::plugin {
 
 struct Table;  // abi.h
 
-// One type of one loaded plugin. Lives as long as the registry; the plugin is never unloaded.
+// One type of one loaded plugin. The plugin is never unloaded. A copy stays valid without the
+// registry.
 struct Type {
-  const sg_type* abi = nullptr;  // a copy of this host's size: every slot may be read
-  std::string kind;              // "sandglass.hook/1"
-  std::string name;              // what YAML says after `use:`
+  const sg_type* abi = nullptr;          // a copy of this host's size: every slot may be read
+  std::shared_ptr<const sg_type> table;  // what abi points to, where the registry made it
+  std::string kind;                      // "sandglass.hook/1"
+  std::string name;                      // what YAML says after `use:`
   std::string summary;
   std::string schema;  // JSON Schema of `with:`, or empty
   uint32_t flags = 0;  // SG_TYPE_*
@@ -64,8 +66,7 @@ class Registry {
 
   std::vector<Looked> looked_;
   std::vector<std::unique_ptr<Type>> types_;
-  std::vector<std::shared_ptr<const sg_type>> tables_;  // what Type::abi points to
-  std::vector<std::pair<uint64_t, uint64_t>> loaded_;   // device and inode of each file
+  std::vector<std::pair<uint64_t, uint64_t>> loaded_;  // device and inode of each file
 };
 
 }  // namespace sandglass::plugin

@@ -31,6 +31,8 @@ TEST(Cli, Run_ExitCodes_AreTheCommandsOwn) {  // E8
   EXPECT_EQ(missing.code, 125);
   EXPECT_THAT(missing.err, HasSubstr("not_found: cannot run no-such-program"));
   EXPECT_EQ(product.sandglass({"run"}).run().code, 125);
+  EXPECT_EQ(product.sandglass({"run", "--nosuch", "--", "true"}).run().code, 125);
+  EXPECT_EQ(product.sandglass({"diff", "--nosuch"}).run().code, 2);
   EXPECT_EQ(product.sandglass({"run", "--sandbox", "nope", "--", "true"}).run().code, 125);
 }
 
