@@ -109,7 +109,8 @@ void summarize(sandbox::Sandbox& box, RunReport& report) {
 
 // What earlier processes left. Nothing of it concerns this run's result.
 void tidy_up(const sandbox::Store& store, const Chosen& chosen) {
-  for (const sandbox::Tidied& one : sandbox::reap_leftovers(*chosen.registry, store, false)) {
+  for (const sandbox::Tidied& one :
+       sandbox::reap_leftovers(*chosen.registry, store, sandbox::Foreign::leave)) {
     const std::string text = "sandbox " + one.id + ", " + one.why + ", ";
     if (one.error.empty())
       log::info(text + "was destroyed");

@@ -71,7 +71,8 @@ Result<std::vector<sandbox::Tidied>> gc(const TidyRequest& request) {
   auto configuration = load_configuration(request.config);
   if (!configuration) return tl::unexpected(configuration.error());
   const plugin::Registry registry(plugin_files(*configuration));
-  auto out = sandbox::reap_leftovers(registry, *store, request.dry_run);
+  auto out = request.dry_run ? sandbox::would_reap(registry, *store)
+                             : sandbox::reap_leftovers(registry, *store, sandbox::Foreign::tell);
   const auto removed = sandbox::apply_retention(*store, configuration->retention, request.dry_run);
   out.insert(out.end(), removed.begin(), removed.end());
   return out;

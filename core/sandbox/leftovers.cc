@@ -1,6 +1,7 @@
 #include "sandbox/leftovers.h"
 
 #include <fcntl.h>
+#include <sandglass/plugin.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -26,37 +27,52 @@ std::string why_over(const InstanceRecord& record, const JournalSummary& journal
   return {};
 }
 
-// One id of open/ that no process holds.
-void reap_one(const plugin::Registry& registry, const Store& store, const std::string& id,
-              bool dry_run, std::vector<Tidied>& out) {
-  auto held = store.hold(id);
-  if (!held) return;  // somebody was quicker
-  auto record = store.record(id);
-  if (!record) {  // it ended before it wrote one down: there is no box
-    const bool nothing = record.error().fault == Fault::not_found;
-    if (nothing && !dry_run)
-      (void)store.remove(std::move(*held));
-    else if (!nothing)
-      out.push_back({id, "destroyed", "left by a process that ended", record.error().text});
-    return;
+class Reaper {
+ public:
+  Reaper(const plugin::Registry& registry, const Store& store, Foreign foreign, bool dry_run)
+      : registry_(registry), store_(store), foreign_(foreign), dry_run_(dry_run) {}
+
+  std::vector<Tidied> all() {
+    for (const std::string& id : store_.open_ids())
+      if (!store_.owned(id)) one(id);
+    return std::move(out_);
   }
-  auto journal = summarize_journal(store.journal_file(id));
-  if (!journal) {
-    out.push_back({id, "destroyed", "left by a process that ended", journal.error().text});
-    return;
+
+ private:
+  // One id of open/ that no process holds.
+  void one(const std::string& id) {
+    auto held = store_.hold(id);
+    if (!held) return;  // somebody was quicker
+    auto record = store_.record(id);
+    if (!record && record.error().fault == Fault::not_found) {
+      // It ended before it wrote one down: there is no box.
+      if (!dry_run_) (void)store_.remove(std::move(*held));
+      return;
+    }
+    if (!record) return tell(id, "left by a process that ended", record.error().text);
+    auto journal = summarize_journal(store_.journal_file(id));
+    if (!journal) return tell(id, "left by a process that ended", journal.error().text);
+    const std::string why = why_over(*record, *journal);
+    if (why.empty()) {
+      const bool over = journal->state == name_of(State::destroyed) && journal->owed.empty();
+      return store_.let_go(std::move(*held), over && !dry_run_);
+    }
+    if (foreign_ == Foreign::leave && !registry_.find(SG_KIND_PROVIDER, record->provider)) return;
+    if (dry_run_) return tell(id, why, "");
+    const Status done = Sandbox::reap(registry_, store_, std::move(*held), *record, why);
+    tell(id, why, done ? "" : done.error().text);
   }
-  const std::string why = why_over(*record, *journal);
-  if (why.empty()) {
-    const bool over = journal->state == name_of(State::destroyed) && journal->owed.empty();
-    return store.let_go(std::move(*held), over && !dry_run);
+
+  void tell(const std::string& id, const std::string& why, const std::string& error) {
+    out_.push_back({id, "destroyed", why, error});
   }
-  Tidied one{id, "destroyed", why, {}};
-  if (dry_run)
-    store.let_go(std::move(*held), false);
-  else if (Status done = Sandbox::reap(registry, store, std::move(*held), *record, why); !done)
-    one.error = done.error().text;
-  out.push_back(std::move(one));
-}
+
+  const plugin::Registry& registry_;
+  const Store& store_;
+  const Foreign foreign_;
+  const bool dry_run_;
+  std::vector<Tidied> out_;
+};
 
 struct Kept {
   std::string id;
@@ -120,11 +136,12 @@ class Retainer {
 }  // namespace
 
 std::vector<Tidied> reap_leftovers(const plugin::Registry& registry, const Store& store,
-                                   bool dry_run) {
-  std::vector<Tidied> out;
-  for (const std::string& id : store.open_ids())
-    if (!store.owned(id)) reap_one(registry, store, id, dry_run, out);
-  return out;
+                                   Foreign foreign) {
+  return Reaper(registry, store, foreign, false).all();
+}
+
+std::vector<Tidied> would_reap(const plugin::Registry& registry, const Store& store) {
+  return Reaper(registry, store, Foreign::tell, true).all();
 }
 
 std::vector<Tidied> apply_retention(const Store& store, const config::Retention& retention,

@@ -19,9 +19,13 @@ struct Tidied {
 };
 
 // Destroys each box whose process has ended without it, or whose time is over (rule L5). Sandboxes
-// in use are left alone, as are those that only wait for a durable hook. `dry_run` only tells.
+// in use are left alone, as are those that only wait for a durable hook. What a provider made that
+// is not loaded here is left to a process that has it, or told.
+enum class Foreign { leave, tell };
 std::vector<Tidied> reap_leftovers(const plugin::Registry& registry, const Store& store,
-                                   bool dry_run);
+                                   Foreign foreign);
+// The same without doing it.
+std::vector<Tidied> would_reap(const plugin::Registry& registry, const Store& store);
 
 // Removes the journals of sandboxes that ended longer ago than retention.age_ns, then the oldest
 // until all take retention.bytes; journals that are still written on are shortened. What a durable

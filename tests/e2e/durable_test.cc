@@ -92,7 +92,7 @@ TEST(DurableHook, RefusedForAWhile_IsOfferedAgain_AndNothingOvertakes) {  // H7
   Durable product;
   product.define("durable", ", refuse: '" + (product.dir() / "no") + "'");
   product.dir().write("no", "");
-  const Ran ran = product.go("echo 1 > a; echo 2 > b; sleep 0.3; rm ../no; echo 3 > c");
+  const Ran ran = product.go("touch a b; sleep 0.3; rm ../no; touch c");
   EXPECT_EQ(ran.output.code, 0);
   EXPECT_THAT(ran.output.err, HasSubstr("it gets this event again until it takes it"));
   EXPECT_THAT(ran.output.err, HasSubstr("refusals"));
@@ -107,7 +107,7 @@ TEST(DurableHook, RefusedToTheEnd_IsKept_AndDeliveredByTheNextRun) {  // H7
   Durable product;
   product.define("durable", ", refuse: '" + (product.dir() / "no") + "'");
   product.dir().write("no", "");
-  const Ran ran = product.go("echo 1 > a; echo 2 > b");
+  const Ran ran = product.go("touch a b");
   EXPECT_EQ(ran.output.code, 0);
   EXPECT_THAT(ran.output.err, HasSubstr("events did not reach ledger yet; they are kept for it"));
   EXPECT_TRUE(product.ledger().empty());
@@ -117,7 +117,7 @@ TEST(DurableHook, RefusedToTheEnd_IsKept_AndDeliveredByTheNextRun) {  // H7
   EXPECT_EQ(purge.code, 1);
   EXPECT_THAT(purge.err, HasSubstr("ledger"));
   std::filesystem::remove(product.dir() / "no");
-  EXPECT_EQ(product.go("echo 3 > c").output.code, 0);
+  EXPECT_EQ(product.go("touch c").output.code, 0);
   const auto lines = product.ledger();
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_TRUE(lines[0].replay && lines[1].replay);
@@ -144,7 +144,7 @@ TEST(DurableHook, LateEvents_AreComparedWithTheBaselineOfTheirOwnBox) {  // H7, 
 
 TEST(DurableHook, RefusedForGood_IsSetAsideWithARecord) {  // H7
   Durable product;
-  const Ran ran = product.go("echo 1 > a; echo 2 > b.bad; echo 3 > c");
+  const Ran ran = product.go("touch a b.bad c");
   EXPECT_EQ(ran.output.code, 0);
   EXPECT_THAT(ran.output.err, HasSubstr("it is set aside: never that one"));
   const auto lines = product.ledger();

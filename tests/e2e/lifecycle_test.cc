@@ -199,6 +199,21 @@ TEST(Lifecycle, HostKilled_AnyNextRunReapsWhatItLeft) {  // L4, E6
   EXPECT_THAT(other.output.err, HasSubstr("not seen to its end"));
 }
 
+TEST(Lifecycle, LeftByAProviderThatIsNotLoaded_IsLeftAloneByRuns_AndToldByGc) {
+  Boxes product("{reuse: none}");
+  {
+    Background run = product.start(kWait);
+    product.wait_until_begun("1");
+    run.end(SIGKILL);
+  }
+  const Output other = product.sandglass({"run", "--", "true"}).run();
+  EXPECT_EQ(other.err.find("copies"), std::string::npos) << other.err;
+  const Output gc = product.sandglass({"gc"}).run();
+  EXPECT_EQ(gc.code, 1);
+  EXPECT_THAT(gc.err, HasSubstr("there is no provider 'copies'"));
+  EXPECT_EQ(product.boxes().size(), 1u);
+}
+
 TEST(Lifecycle, HostKilled_ReusedBoxGoesOn) {  // L4
   Boxes product("{reuse: thread}");
   {
