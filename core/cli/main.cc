@@ -47,9 +47,12 @@ int parse_failure(const CLI::App& app, const CLI::ParseError& error, bool run) {
   if (error.get_exit_code() == 0) {
     // --help of whichever command was asked.
     const CLI::App* asked = &app;
-    for (auto subs = asked->get_subcommands(); !subs.empty(); subs = asked->get_subcommands())
+    std::string before;  // "sandglass plugin" of `sandglass plugin new --help`
+    for (auto subs = asked->get_subcommands(); !subs.empty(); subs = asked->get_subcommands()) {
+      before += (before.empty() ? "" : " ") + asked->get_name();
       asked = subs.front();
-    cli::print(asked->help());
+    }
+    cli::print(asked->help(before));
     return 0;
   }
   cli::print_error({Fault::invalid, std::string(error.what()) + " (`sandglass --help` shows how)"});
