@@ -295,8 +295,9 @@ Status Sandbox::create(const std::string& snapshot, Cancellation& cancel) {
   spec.local_root = settings_.workspace;
   spec.json = settings_.definition.json;
   spec.snapshot = snapshot;
-  // Written down first, so that a box is found again however this process ends.
+  // Written down first, the state too, so that a box is found again however this process ends.
   if (Status kept = store_.save(held_, record_); !kept) return kept;
+  if (Status kept = journal_->sync(10'000); !kept) return kept;
   Status made = provider_->create(spec, record_.provider_id, cancel, mono_ns() + kCallNs);
   if (Status kept = store_.save(held_, record_); made && !kept) return kept;
   return made;
