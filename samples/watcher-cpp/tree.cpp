@@ -33,22 +33,30 @@ void Tree::look(bool first) {
     else if (!(was->second == look))
       tell(path, look, look.same_data(was->second) ? SG_HINTF_META : 0);
   }
-  // With the same time stamps, written to in the tick of the last look: then the bytes differ.
-  for (const auto& [path, hash] : unsettled_)
-    if (const auto is = now.find(path);
-        is != now.end() && is->second == seen_.at(path) && hash != hash_of(root_ + "/" + path))
-      tell(path, is->second, SG_HINTF_DATA);
+  compare_unsettled(now, began);
   for (const auto& [path, look] : seen_)
     if (!now.count(path)) tell(path, look, SG_HINTF_GONE);
-  // Hashed before the host looks: what is written after that shows next time.
-  unsettled_.clear();
-  for (const auto& [path, look] : now)
-    if (!is_settled(look, began)) unsettled_[path] = hash_of(root_ + "/" + path);
   if (!first) send();
   hints_.clear();
   if (first || now.count("") != seen_.count(""))
     sink_.state(now.count("") ? R"({"mode": "polling"})" : R"({"mode": "gone"})");
   seen_ = std::move(now);
+}
+
+// Written to in the tick of the last look, with the same time stamps: then the bytes differ. Each
+// is hashed once, before the host looks, so that what is written after that shows next time.
+void Tree::compare_unsettled(const Looks& now, int64_t began) {
+  std::map<std::string, uint64_t> open;
+  for (const auto& [path, look] : now) {
+    const auto was = unsettled_.find(path);
+    const bool settled = is_settled(look, began);
+    if (settled && was == unsettled_.end()) continue;
+    const uint64_t hash = hash_of(root_ + "/" + path);
+    if (was != unsettled_.end() && look == seen_.at(path) && hash != was->second)
+      tell(path, look, SG_HINTF_DATA);
+    if (!settled) open[path] = hash;
+  }
+  unsettled_ = std::move(open);
 }
 
 void Tree::end() {

@@ -24,6 +24,7 @@ class Tree {
   using Looks = std::map<std::string, Look>;  // by path below the root; "" is the root itself
   Looks walk() const;
   void walk(int fd, const std::string& below, Looks& looks) const;
+  void compare_unsettled(const Looks& now, int64_t began);
   void tell(const std::string& path, const Look& look, uint32_t flags);
   void send();
 
