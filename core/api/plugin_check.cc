@@ -42,24 +42,14 @@ std::vector<std::string> wrong_types(const sg_plugin* raw) {
   return out;
 }
 
-void check_schema(const plugin::Type& type, const std::string& what, CheckedPlugin& out) {
-  constexpr std::string_view kBroken = "JSON Schema is broken: ",
-                             kEnd = "; tell the plugin's author";
-  for (const config::Problem& problem :
-       config::check_against_json_schema(config::Value::make_map(), type.schema, "with")) {
-    const size_t at = problem.text.find(kBroken);
-    if (at == problem.text.npos) continue;  // a key it requires, say: the schema itself is fine
-    std::string why = problem.text.substr(at + kBroken.size());
-    if (const size_t end = why.rfind(kEnd); end != why.npos) why.resize(end);
-    out.problems.push_back("its " + what + " has a config_schema that is no JSON Schema: " + why);
-  }
-}
-
 void add_type(const plugin::Type& type, CheckedPlugin& out) {
   const std::string kind = plugin::short_kind(type.kind);
   const std::string what = kind + " '" + type.name + "'";
   out.types.push_back({kind, type.name, type.summary, !type.schema.empty()});
-  check_schema(type, what, out);
+  if (!type.schema.empty())
+    if (const std::string fault = config::schema_fault(type.schema); !fault.empty())
+      out.problems.push_back("its " + what +
+                             " has a config_schema that is no JSON Schema: " + fault);
   if (type.summary.empty()) out.notes.push_back("its " + what + " has no summary for people");
   if (type.schema.empty())
     out.notes.push_back("its " + what + " has no config_schema: whatever stands below `with:` " +

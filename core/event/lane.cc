@@ -260,9 +260,10 @@ size_t Lane::offer_batch(Views views) {
 }
 
 size_t Lane::after_failure(const char* what, const sg_event* event, const Outcome& outcome) {
-  if (!durable() || outcome.stopping) {
+  const bool over = outcome.stopping || handler_.instance->quarantined();
+  if (!durable() || over) {
     say_failed(what, event, outcome);
-    return outcome.stopping ? 0 : 1;
+    return over ? 0 : 1;
   }
   const std::string& words = outcome.status.error().text;
   if (outcome.fail_flags & SG_FAIL_FINAL) return set_aside(event, words), 1;

@@ -31,7 +31,7 @@ struct Instance::State {
   State(const Type& of, std::string named, const config::Value& with, HostServices services)
       : type(of), host(std::move(named), of.name, with, std::move(services)) {}
 
-  const Type type;  // a thread that is left behind may outlive the registry
+  Type type;  // a thread that is left behind may outlive the registry
   Host host;
   void* self = nullptr;
   bool alive = false;  // create() said SG_OK
@@ -155,6 +155,7 @@ Instance::~Instance() {
   if (state->abandoned || state->is_quarantined()) return;
   if (state->alive && !State::destroy(state)) return;
   state->host.retire(title(state->type));
+  state->type.schema = {};  // of what stays, the large part
 }
 
 // False when the plugin is not done with it.

@@ -52,7 +52,9 @@ Status rehearse(const std::function<std::optional<Ended>()>& map) {
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  if (answer.empty()) answer = "is ended by signal " + std::to_string(WTERMSIG(status));
+  if (answer.empty())
+    answer = WIFSIGNALED(status) ? "is ended by signal " + std::to_string(WTERMSIG(status))
+                                 : "ends the process";
   if (answer == kFine) return {};
   return fail(Fault::plugin, answer + " while it is loaded. A plugin's constructors must return");
 }

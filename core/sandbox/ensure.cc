@@ -56,10 +56,10 @@ Result<std::unique_ptr<Sandbox>> Sandbox::ensure(const plugin::Registry& registr
     Error error = done.error();
     box->failed(error);
     (void)store.save(box->held_, box->record_);
-    if (box->made_box_ || box->record_.provider_id.empty())
+    if (box->made_box_ || !left.has_box())
       (void)box->destroy();
     else
-      (void)box->release();
+      (void)box->release();  // what was left may still be there
     return tl::unexpected(std::move(error));
   }
   box->step(Trigger::ok);
