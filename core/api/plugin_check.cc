@@ -82,8 +82,8 @@ CheckedPlugin check_plugin(const std::string& file) {
   out.version = looked.plugin_version;
   for (const plugin::Type* type : registry.types())
     if (type->file == path) add_type(*type, out);
-  if (looked.sentence.find("; not used") != looked.sentence.npos)
-    out.notes.push_back(looked.sentence.substr(looked.sentence.find("not used")));
+  for (const std::string& kind : looked.unknown_kinds)
+    out.notes.push_back("not used, as this host does not know the kind: " + kind);
   for (const plugin::Looked& other : registry.looked())
     if (!other.loaded && other.sentence.find(shown(path) + " offers too") != std::string::npos)
       out.notes.push_back("where both are loaded one is refused: " + other.sentence);

@@ -1,9 +1,7 @@
 #include "api/scaffold.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -12,7 +10,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/below.h"
 #include "base/fd.h"
+#include "base/program.h"
 #include "base/text.h"
 #include "plugin/abi.h"
 #include "plugin/registry.h"
@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr off_t kLargestFile = 1 << 20;
+constexpr uint64_t kLargestFile = 1 << 20;
 constexpr size_t kLongestName = 40;
 
 struct Sample {
@@ -75,14 +75,6 @@ Status check_name(const NewPlugin& wanted) {
   return {};
 }
 
-std::string share_folder() {
-  char program[PATH_MAX];
-  const ssize_t n = ::readlink("/proc/self/exe", program, sizeof program);
-  if (n <= 0 || n == sizeof program) return {};
-  const fs::path beside = fs::path(std::string(program, static_cast<size_t>(n))).parent_path();
-  return (beside.parent_path() / "share" / "sandglass").string();
-}
-
 bool in_word(char c) {
   return is_letter(c) || is_digit(c) || (c >= 'A' && c <= 'Z') || c == '_';
 }
@@ -122,25 +114,6 @@ std::string renamed(std::string text, const Sample& sample, const std::string& n
   replace_words(text, sample.name, name);
   replace_words(text, sample.title, title_of(name));
   return text;
-}
-
-Result<std::string> read_sample(const std::string& path) {
-  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat status {};
-  if (!fd || ::fstat(fd.get(), &status) < 0) return fail_errno(errno, shown(path));
-  if (!S_ISREG(status.st_mode) || status.st_size > kLargestFile)
-    return fail(Fault::invalid, shown(path) + " is no small file: it is no part of a sample");
-  std::string bytes(static_cast<size_t>(status.st_size), '\0');
-  size_t have = 0;
-  while (have < bytes.size()) {
-    const ssize_t n = ::read(fd.get(), bytes.data() + have, bytes.size() - have);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return fail_errno(errno, shown(path));
-    if (n == 0) break;
-    have += static_cast<size_t>(n);
-  }
-  bytes.resize(have);
-  return bytes;
 }
 
 Status write_new(const std::string& path, const std::string& bytes) {
@@ -186,24 +159,26 @@ std::vector<std::string> commands_of(std::string_view readme) {
 
 Status fill(const Sample& sample, const std::string& name, MadePlugin& made) {
   constexpr std::string_view kSchema = "../../sandglass.schema.json";
-  const fs::path share = share_folder();
+  const fs::path share = installed("share/sandglass");
   const fs::path folder = share / "samples" / sample.folder;
   const std::string schema = (share / "sandglass.schema.json").string();
   const auto files = files_of(folder);
   if (!files) return tl::unexpected(files.error());
+  const auto root = Root::open(folder.string());
+  if (!root) return tl::unexpected(root.error());
   for (const fs::path& file : *files) {
-    auto text = read_sample((folder / file).string());
-    if (!text) return tl::unexpected(text.error());
-    *text = renamed(std::move(*text), sample, name);
-    if (const size_t at = text->find(kSchema); at != text->npos)
-      text->replace(at, kSchema.size(), schema);
-    if (file == "README.md") made.commands = commands_of(*text);
+    const auto read = root->read(file.string(), kLargestFile);
+    if (!read) return tl::unexpected(read.error());
+    std::string text = renamed(read->bytes, sample, name);
+    if (const size_t at = text.find(kSchema); at != text.npos)
+      text.replace(at, kSchema.size(), schema);
+    if (file == "README.md") made.commands = commands_of(text);
     made.files.push_back(renamed(file.string(), sample, name));
     const fs::path to = fs::path(made.directory) / made.files.back();
     std::error_code failed;
     fs::create_directories(to.parent_path(), failed);
     if (failed) return fail_errno(failed.value(), shown(to.parent_path().string()));
-    if (Status written = write_new(to.string(), *text); !written) return written;
+    if (Status written = write_new(to.string(), text); !written) return written;
   }
   return {};
 }

@@ -1,14 +1,13 @@
 #include "plugin/registry.h"
 
-#include <limits.h>
 #include <sandglass/plugin.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
 #include "base/log.h"
+#include "base/program.h"
 #include "base/text.h"
 #include "plugin/abi.h"
 #include "plugin/library.h"
@@ -18,14 +17,6 @@ namespace sandglass::plugin {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string shipped_folder() {
-  char program[PATH_MAX];
-  const ssize_t n = ::readlink("/proc/self/exe", program, sizeof program);
-  if (n <= 0 || n == sizeof program) return {};
-  const fs::path beside = fs::path(std::string(program, static_cast<size_t>(n))).parent_path();
-  return (beside.parent_path() / "lib" / "sandglass").string();
-}
 
 std::vector<std::string> path_folders() {
   const char* text = std::getenv("SANDGLASS_PLUGIN_PATH");
@@ -99,7 +90,8 @@ std::string joined(const std::vector<std::string>& words) {
 Registry::Registry(std::vector<PluginFile> files) {
   for (const PluginFile& file : files) look(file);
   for (const std::string& folder : path_folders()) look_in(folder, true);
-  if (const std::string folder = shipped_folder(); !folder.empty()) look_in(folder, false);
+  if (const std::string folder = installed("lib/sandglass"); !folder.empty())
+    look_in(folder, false);
 }
 
 Registry::~Registry() = default;
@@ -169,6 +161,7 @@ Status Registry::add(const Table& table, const std::string& file, Looked& looked
   looked.plugin_id = table.id;
   looked.plugin_version = table.version;
   looked.sentence = "offers " + joined(looked.types);
+  looked.unknown_kinds = table.unknown;
   if (!table.unknown.empty())
     looked.sentence += "; not used, as this host does not know the kind: " + joined(table.unknown);
   return {};

@@ -33,7 +33,8 @@ struct Looked {
   bool loaded = false;
   std::string sentence;  // refused: file, cause and cure; loaded: what it offers
   std::string plugin_id, plugin_version;
-  std::vector<std::string> types;  // "hook log"
+  std::vector<std::string> types;          // "hook log"
+  std::vector<std::string> unknown_kinds;  // of types that this host cannot use
 };
 
 struct PluginFile {

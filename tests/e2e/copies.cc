@@ -4,6 +4,7 @@
 //     <folder>/boxes/<n>/{meta,files}  <folder>/snapshots/<n>/{meta,files}
 //     <folder>/log                     one line a call: "create 1", "destroy 1", ...
 //     <folder>/die-in-create           there: the host is killed once the next box is made
+//     <folder>/no-list                 there: list() fails
 #include <signal.h>
 #include <unistd.h>
 
@@ -59,6 +60,7 @@ class Copies {
     return processes->run(host_.abi(), call.abi(), &local, io.abi(), &end);
   }
   void list(Call, std::string_view owner, sandglass::HeldSink sink) {
+    if (fs::exists(folder_ / "no-list")) throw Error(SG_E_BUSY, "ask me later");
     tell("boxes", owner, SG_HELD_RUNNING, sink);
   }
   void wait_gone(Call call, std::string_view id) {

@@ -239,6 +239,19 @@ TEST(Lifecycle, HostKilledInCreate_TheBoxIsFoundByTheProvidersList) {  // L4
   EXPECT_THAT(product.boxes(), ElementsAre("2"));
 }
 
+TEST(Lifecycle, ProviderThatCannotBeAsked_TheBoxIsNotForgotten) {  // L4
+  Boxes product("{reuse: thread}");
+  product.dir().write("copies/die-in-create", "");
+  EXPECT_EQ(product.start("true").wait(), 128 + SIGKILL);
+  product.dir().write("copies/no-list", "");
+  const Ran refused = product.go("true");
+  EXPECT_EQ(refused.output.code, 125);
+  EXPECT_THAT(refused.output.err, HasSubstr("ask me later"));
+  std::filesystem::remove(product.dir() / "copies/no-list");
+  EXPECT_EQ(product.go("true").output.code, 0);
+  EXPECT_THAT(product.calls(), ElementsAre("create 1", "destroy 1", "create 2"));
+}
+
 TEST(Lifecycle, SnapshotAfterRun_TheNextBoxStartsFromTheNewest) {  // L4, L5
   Boxes product("{reuse: none, snapshot: after-run}");
   EXPECT_EQ(product.go("echo 1 > a").output.code, 0);

@@ -19,7 +19,10 @@
 
 namespace sandglass::contract {
 
-inline const std::vector<std::string> kProviders = {"local"};
+#ifndef SANDGLASS_PROVIDERS
+#define SANDGLASS_PROVIDERS "local"
+#endif
+inline const std::vector<std::string> kProviders = {SANDGLASS_PROVIDERS};
 
 struct Ran {
   Status status;

@@ -1,10 +1,10 @@
 // A session with the shipped inotify watcher over a directory of its own.
 #pragma once
 
-#include <algorithm>
 #include <fcntl.h>
 #include <sys/syscall.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/clock.h"
@@ -19,11 +19,15 @@ namespace sandglass::watch::testing {
 using Lines = std::vector<std::string>;
 constexpr int kLongMs = 30'000;  // a deadline, never waited for in full
 
+#ifndef SANDGLASS_WATCHER_NAME
+#define SANDGLASS_WATCHER_NAME "inotify"
+#endif
+
 inline std::shared_ptr<plugin::Instance> make_watcher() {
   static plugin::Registry registry({{SANDGLASS_WATCHER, "", "test"}});
-  auto type = registry.find(SG_KIND_WATCHER, "inotify");
+  auto type = registry.find(SG_KIND_WATCHER, SANDGLASS_WATCHER_NAME);
   if (!type) throw std::runtime_error(type.error().text);
-  auto instance = plugin::Instance::create(**type, "inotify", config::Value{}, {});
+  auto instance = plugin::Instance::create(**type, SANDGLASS_WATCHER_NAME, config::Value{}, {});
   if (!instance) throw std::runtime_error(instance.error().text);
   return *instance;
 }
