@@ -1,41 +1,14 @@
-#include <boost/filesystem.hpp>
 #include <set>
 
 #include "api/definition.h"
 #include "api/patch_stat.h"
+#include "api/select.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "event/journal.h"
 
-namespace fs = boost::filesystem;
-
 namespace sandglass::api {
 namespace {
-
-Result<sandbox::InstanceRecord> find(const sandbox::Store& store, const Which& which) {
-  if (!which.sandbox.empty()) return store.find(which.sandbox);
-  boost::system::error_code code;
-  const fs::path here = fs::canonical(which.directory.empty() ? "." : which.directory, code);
-  if (code)
-    return fail(Fault::not_found,
-                "cannot use the directory " + shown(which.directory) + ": " + code.message());
-  return store.latest(here.string());
-}
-
-// A path given by the user: below the workspace, also when it was written as /workspace/x.
-std::string relative(const std::string& root, std::string path) {
-  if (path.compare(0, root.size() + 1, root + "/") == 0) path.erase(0, root.size() + 1);
-  while (path.compare(0, 2, "./") == 0) path.erase(0, 2);
-  while (!path.empty() && path.back() == '/') path.pop_back();
-  return path == "." ? "" : path;
-}
-
-bool wanted(const std::string& path, const std::vector<std::string>& prefixes) {
-  if (prefixes.empty()) return true;
-  for (const std::string& p : prefixes)
-    if (p.empty() || path == p || path.compare(0, p.size() + 1, p + "/") == 0) return true;
-  return false;
-}
 
 Result<std::set<std::string>> touched(const std::string& journal, uint64_t first_seq) {
   std::set<std::string> paths;
@@ -54,7 +27,7 @@ Result<std::set<std::string>> touched(const std::string& journal, uint64_t first
 Result<Events> events(const Which& which, uint64_t after, size_t limit) {
   auto store = sandbox::Store::open(which.state_dir);
   if (!store) return tl::unexpected(store.error());
-  auto record = find(*store, which);
+  auto record = find_record(*store, which);
   if (!record) return tl::unexpected(record.error());
   Events out;
   out.origin = {record->id, record->root};
@@ -68,7 +41,7 @@ Result<Events> events(const Which& which, uint64_t after, size_t limit) {
 Result<Diff> diff(const DiffRequest& request) {
   auto store = sandbox::Store::open(request.which.state_dir);
   if (!store) return tl::unexpected(store.error());
-  auto record = find(*store, request.which);
+  auto record = find_record(*store, request.which);
   if (!record) return tl::unexpected(record.error());
   git::ContentOptions options;
   options.redact = record->redact;
@@ -76,12 +49,11 @@ Result<Diff> diff(const DiffRequest& request) {
   if (!content) return tl::unexpected(content.error());
   auto paths = touched(store->journal_file(record->id), record->first_seq);
   if (!paths) return tl::unexpected(paths.error());
-  std::vector<std::string> prefixes;
-  for (const std::string& path : request.paths) prefixes.push_back(relative(record->root, path));
+  const Selection wanted(record->root, request.paths);
   Diff out;
   out.record = std::move(*record);
   for (const std::string& path : *paths) {
-    if (!wanted(path, prefixes)) continue;
+    if (!wanted.has(path)) continue;
     git::Piece piece = (*content)->get(path, git::Which::diff);
     FilePatch file{stat_of(path, piece), std::move(piece.bytes)};
     if (file.stat.change != "same") out.files.push_back(std::move(file));

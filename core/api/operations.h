@@ -131,6 +131,31 @@ struct InstanceStatus {
 Result<std::vector<InstanceStatus>> status(const std::string& state_dir,
                                            const std::string& sandbox);
 
+// ---- restore ------------------------------------------------------------------------------------
+
+struct RestoreRequest {
+  Which which;
+  std::string run;                 // only what changed while this run went on; "" is any time
+  std::vector<std::string> paths;  // below the workspace; empty is all
+  bool dry_run = false;            // only tell
+  bool force = false;              // also what changed after the sandbox's last look at it
+};
+struct Restored {
+  std::string path;
+  std::string what;  // "restored", "removed", "refused"
+  std::string why;   // it was refused
+};
+struct Restore {
+  std::string sandbox;
+  std::vector<Restored> files;  // in path order; what is as at the baseline already is left out
+  std::vector<std::string> untouched;  // paths asked for that the sandbox never touched
+};
+// Puts files back as the baseline has them and removes those the sandbox made. What somebody
+// changed after the sandbox's last look is refused, so is what the baseline has no copy of. Each
+// change is an event of the sandbox with the host as its actor. Fault::busy while a process has the
+// sandbox.
+Result<Restore> restore(const RestoreRequest& request);
+
 // ---- tidying ------------------------------------------------------------------------------------
 
 struct TidyRequest {

@@ -23,6 +23,7 @@ Command add_run(CLI::App& app, Context& context);
 Command add_watch(CLI::App& app, Context& context);
 Command add_events(CLI::App& app, Context& context);
 Command add_diff(CLI::App& app, Context& context);
+Command add_restore(CLI::App& app, Context& context);
 Command add_status(CLI::App& app, Context& context);
 Command add_rm(CLI::App& app, Context& context);
 Command add_gc(CLI::App& app, Context& context);

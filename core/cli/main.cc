@@ -21,6 +21,7 @@ constexpr Row kCommands[] = {
     {"watch", "Watch a directory without running anything", cli::add_watch},
     {"events", "Print the journal of a sandbox", cli::add_events},
     {"diff", "Print what a sandbox changed as one patch", cli::add_diff},
+    {"restore", "Put files back as they were at the start", cli::add_restore},
     {"status", "List sandboxes and their state", cli::add_status},
     {"rm", "Destroy sandboxes that are kept or were left", cli::add_rm},
     {"gc", "Destroy leftovers and remove old journals", cli::add_gc},

@@ -12,15 +12,15 @@ TEST_P(SessionRandom, AnyChanges_ReplayIsTheTree) {  // W5, W8
   std::vector<Told> unused;
   for (int i = 0; i < 20; ++i) ops.step(unused);
   start();
-  for (int i = 0; i < 1500; ++i) {
+  for (int i = 0, end = number_of_ops(1500); i < end; ++i) {
     ops.step(unused);
     if (ops.number() % 100 == 0) {
-      ASSERT_TRUE(session_->flush(kLongMs));
+      ASSERT_TRUE(ops.linked() ? session_->audit(kLongMs) : session_->flush(kLongMs));
       ASSERT_EQ(replica_->difference(), "") << "after step " << i;
     }
   }
   ops.close_all(unused);
-  ASSERT_TRUE(session_->flush(kLongMs));
+  ASSERT_TRUE(ops.linked() ? session_->audit(kLongMs) : session_->flush(kLongMs));
   EXPECT_EQ(replica_->difference(), "");
   replica_->take_log();
   ASSERT_TRUE(session_->audit(kLongMs));

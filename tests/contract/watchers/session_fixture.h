@@ -36,9 +36,10 @@ class SessionTest : public ::testing::Test {
  protected:
   SessionTest() : root_(dir_ / "root") { ::mkdir(root_.c_str(), 0755); }
 
-  void start() {
-    replica_ = std::make_unique<Replica>(root_);
+  void start(const std::vector<std::string>& ignore = {".git", "node_modules"}) {
+    replica_ = std::make_unique<Replica>(root_, ignore);
     Target target;
+    target.ignore = ignore;
     target.sandbox_id = "s";
     target.local_root = root_;
     target.interval_ms = 20;

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sandglass::watch::testing {
@@ -21,6 +22,12 @@ struct Told {
   uint32_t kind, flags;
   std::string path;
 };
+
+// How many operations a random test makes: SANDGLASS_OPS, else `usual`.
+inline int number_of_ops(int usual) {
+  const char* given = std::getenv("SANDGLASS_OPS");
+  return given ? std::atoi(given) : usual;
+}
 
 // SANDGLASS_SEED, else a new one each time; printed by the tests.
 inline uint64_t seed_of_the_day() {
@@ -40,7 +47,7 @@ class RandomOps {
   void step(std::vector<Told>& told) {
     told_ = &told;
     const std::string a = path(), b = path();
-    switch (random_() % 20) {
+    switch (random_() % 21) {
       case 0:
       case 1:
       case 2:
@@ -74,7 +81,7 @@ class RandomOps {
         link(a, b);
         break;
       case 14:
-        symlink(a);
+        random_() % 4 ? symlink(a) : make_fifo(a);
         break;
       case 15:
         chmod(a);
@@ -85,6 +92,9 @@ class RandomOps {
         break;
       case 18:
         remove_dir(a);
+        break;
+      case 19:
+        truncate(a);
         break;
       default:
         swap_type(a);
@@ -99,11 +109,15 @@ class RandomOps {
 
   uint64_t number() { return random_(); }
 
+  // Whether a hard link was made since the last call: where it was written through and removed
+  // before anyone looked, no event names the file that was changed, and only an audit tells.
+  bool linked() { return std::exchange(linked_, false); }
+
  private:
   std::string full(const std::string& path) const { return root_ + "/" + path; }
 
   std::string path() {
-    static const char* const names[] = {"a", "b", "c", "d"};
+    static const char* const names[] = {"a", "b", "c", "d \xff\n\"\t"};
     std::string out = names[random_() % 4];
     for (uint64_t depth = random_() % 3; depth > 0; --depth)
       out += std::string("/") + names[random_() % 4];
@@ -119,12 +133,21 @@ class RandomOps {
     return ::lstat(full(path).c_str(), &st) == 0 && S_ISDIR(st.st_mode);
   }
 
-  std::string text() { return "text " + std::to_string(random_() % 10); }
+  // Often of the same size as the last; sometimes lines, with and without their ends, or binary.
+  std::string text() {
+    if (random_() % 3) return "text " + std::to_string(random_() % 10);
+    std::string out;
+    for (uint64_t lines = random_() % 30; lines > 0; --lines)
+      out += "line " + std::to_string(random_() % 6) + (random_() % 8 ? "\n" : "\r\n");
+    if (random_() % 4 == 0) out += "no end";
+    if (random_() % 8 == 0) out += '\0';
+    return out;
+  }
 
   int open(const std::string& path, int flags) {
     const bool there = ::access(full(path).c_str(), F_OK) == 0;
-    const int fd =
-        ::open(full(path).c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | flags, 0644);
+    const int fd = ::open(full(path).c_str(),
+                          O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0644);
     if (fd >= 0 && !there) tell(SG_HINTF_BORN, path);
     if (fd >= 0 && there && (flags & O_TRUNC)) tell(SG_HINTF_DATA, path);
     return fd;
@@ -137,6 +160,15 @@ class RandomOps {
     if (::write(fd, bytes.data(), bytes.size()) > 0) tell(SG_HINTF_DATA, path);
     ::close(fd);
     tell(SG_HINTF_CLOSED, path);
+  }
+
+  // The kernel's word for it is a write, of a file that nobody opened for that a change of data
+  // too.
+  void truncate(const std::string& path) {
+    struct stat st {};
+    if (::lstat(full(path).c_str(), &st) < 0 || !S_ISREG(st.st_mode)) return;
+    const auto size = static_cast<off_t>(random_() % 12);
+    if (::truncate(full(path).c_str(), size) == 0) tell(SG_HINTF_DATA, path);
   }
 
   // A descriptor that stays open; it is let go before its file is renamed, for a perfect watcher
@@ -183,12 +215,18 @@ class RandomOps {
   }
 
   void link(const std::string& from, const std::string& to) {
-    if (::linkat(AT_FDCWD, full(from).c_str(), AT_FDCWD, full(to).c_str(), 0) == 0)
-      tell(SG_HINTF_BORN, to);
+    if (::linkat(AT_FDCWD, full(from).c_str(), AT_FDCWD, full(to).c_str(), 0) < 0) return;
+    linked_ = true;
+    tell(SG_HINTF_BORN, to);
   }
 
   void symlink(const std::string& path) {
-    if (::symlink(text().c_str(), full(path).c_str()) == 0) tell(SG_HINTF_BORN, path);
+    const std::string target = "to " + std::to_string(random_() % 10);
+    if (::symlink(target.c_str(), full(path).c_str()) == 0) tell(SG_HINTF_BORN, path);
+  }
+
+  void make_fifo(const std::string& path) {
+    if (::mkfifo(full(path).c_str(), 0644) == 0) tell(SG_HINTF_BORN, path);
   }
 
   void chmod(const std::string& path) {
@@ -233,6 +271,7 @@ class RandomOps {
   std::mt19937_64 random_;
   std::vector<std::pair<int, std::string>> open_;
   std::vector<Told>* told_ = nullptr;
+  bool linked_ = false;
 };
 
 }  // namespace sandglass::watch::testing
