@@ -78,14 +78,15 @@ class RepositoryRandom : public SessionTest, public ::testing::WithParamInterfac
     const Piece diff = content_->get(path, Which::diff);
     ASSERT_EQ(before.state, was == baseline_.end() ? PieceState::absent : PieceState::here);
     ASSERT_EQ(after.state, is == disk.end() ? PieceState::absent : PieceState::here);
-    if (was != baseline_.end()) EXPECT_TRUE(known_of(before) == was->second);
-    if (is != disk.end()) EXPECT_TRUE(known_of(after) == is->second);
-    if (was == baseline_.end() && is == disk.end()) return EXPECT_EQ(diff.bytes, "");
-    if (was != baseline_.end() && is != disk.end() && was->second == is->second)
-      return EXPECT_EQ(diff.state, PieceState::same);
-    ASSERT_EQ(diff.state, PieceState::here);
-    expect_makes(path, diff.bytes, was == baseline_.end() ? nullptr : &was->second,
-                 is == disk.end() ? nullptr : &is->second);
+    const Known* then = was == baseline_.end() ? nullptr : &was->second;
+    const Known* now = is == disk.end() ? nullptr : &is->second;
+    EXPECT_TRUE(!then || known_of(before) == *then);
+    EXPECT_TRUE(!now || known_of(after) == *now);
+    const bool same = then && now && *then == *now;
+    ASSERT_EQ(diff.state, !then && !now ? PieceState::absent
+                          : same        ? PieceState::same
+                                        : PieceState::here);
+    if (diff.state == PieceState::here) expect_makes(path, diff.bytes, then, now);
   }
 
   static void expect_makes(const std::string& path, std::string patch, const Known* was,
