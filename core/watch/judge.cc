@@ -14,6 +14,7 @@ namespace sandglass::watch {
 // A file with more names than this is followed by its first ones only; the others wait for an
 // audit.
 constexpr int kNamesFollowed = 64;
+constexpr size_t kNewsKept = 4096;  // of a batch, as room for the next
 
 void Judge::Cause::fold(const Cause& other) {
   flags |= other.flags;
@@ -33,7 +34,11 @@ Status Judge::begin() {
   local_root_ = real;
   std::free(real);
   if (auto opened = disk_.open(local_root_); !opened) return opened;
-  compare("", false);
+  looked_ns_ = mono_ns();
+  mark("", {0, 0, true, false, looked_ns_});
+  look_at_marked(false);
+  for (const News& news : news_) news.node->fresh = false;
+  end_batch();
   return {};
 }
 
@@ -213,8 +218,14 @@ std::vector<FileChange> Judge::finish() {
     node->fresh = node->changed = false;
     batch.push_back({kind, flags, path_of(node), news.cause.seen_ns, news.cause.pid});
   }
+  end_batch();
+  return batch;
+}
+
+void Judge::end_batch() {
   deletes_.clear();
   news_.clear();
+  if (news_.capacity() > kNewsKept) news_.shrink_to_fit();
   dirty_.clear();
   dirty_at_.clear();
   texts_.clear();
@@ -223,7 +234,6 @@ std::vector<FileChange> Judge::finish() {
   memo_ = nullptr;
   tree_.bury();
   disk_.forget();
-  return batch;
 }
 
 }  // namespace sandglass::watch

@@ -116,6 +116,7 @@ class Judge {
   void drop_below(Dir* dir, const Cause& cause);
   bool ignored(std::string_view name) const;
   std::vector<FileChange> finish();
+  void end_batch();
 
   // judge_look.cc: looking
   void look_at_marked(bool may_hold);

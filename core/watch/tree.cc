@@ -29,9 +29,8 @@ template <class T>
 T* make_node(std::string_view name) {
   void* memory = ::operator new(sizeof(T) + name.size());
   T* node = new (memory) T;
-  node->bytes = static_cast<char*>(memory) + sizeof(T);
   node->name_size = static_cast<uint16_t>(name.size());
-  if (!name.empty()) std::memcpy(node->bytes, name.data(), name.size());
+  if (!name.empty()) std::memcpy(static_cast<char*>(memory) + sizeof(T), name.data(), name.size());
   return node;
 }
 
@@ -49,7 +48,7 @@ static void free_node(Node* node) {
   ::operator delete(static_cast<void*>(node));
 }
 
-Tree::Tree() : root_(make_node<Dir>("")), inodes_(std::make_unique<Index>()) {
+Tree::Tree() : root_(make_node<Dir>("")) {
   root_->type = Type::dir;
 }
 
@@ -77,6 +76,7 @@ Node* Tree::add(Dir* dir, std::string_view name, const Seen& seen, int64_t looke
 }
 
 void Tree::refresh(Node* node, const Seen& seen, int64_t looked_ns) {
+  if (seen.links > 1 && node->type == Type::file && !inodes_) index_all();
   if (node->inode != seen.inode) {
     unlink(node);
     node->inode = seen.inode;
@@ -110,31 +110,43 @@ void Tree::children(const Dir* dir, std::vector<Node*>& out) const {
 
 // Names of one inode form a ring that the index points into, so that a write through one hard link
 // finds the others.
+void Tree::index_all() {
+  inodes_ = std::make_unique<Index>();
+  std::vector<const Dir*> todo{root_};
+  while (!todo.empty()) {
+    const Dir* dir = todo.back();
+    todo.pop_back();
+    if (!dir->children) continue;
+    for (Node* node : *dir->children) {
+      if (const Dir* below = as_dir(node))
+        todo.push_back(below);
+      else
+        link(node);
+    }
+  }
+}
+
 void Tree::link(Node* node) {
-  if (node->type != Type::file || !node->inode) return;
+  if (!inodes_ || node->type != Type::file || !node->inode) return;
   auto [it, first] = inodes_->try_emplace(node->inode, node);
   if (first) return;
   Node* at = it->second;
-  if (!at->same) at->same = at->same_back = at;
-  node->same = at->same;
-  node->same_back = at;
-  at->same->same_back = node;
+  node->same = at->same ? at->same : at;
   at->same = node;
 }
 
 void Tree::unlink(Node* node) {
-  if (node->type != Type::file || !node->inode) return;
+  if (!inodes_ || node->type != Type::file || !node->inode) return;
   auto it = inodes_->find(node->inode);
   if (!node->same) {
     inodes_->erase(it);
     return;
   }
-  Node *next = node->same, *back = node->same_back;
-  back->same = next;
-  next->same_back = back;
-  if (next->same == next) next->same = next->same_back = nullptr;
-  if (it->second == node) it->second = next;
-  node->same = node->same_back = nullptr;
+  Node* before = node->same;
+  while (before->same != node) before = before->same;
+  before->same = node->same == before ? nullptr : node->same;
+  it->second = before;
+  node->same = nullptr;
 }
 
 static size_t path_size(const Node* node) {
@@ -149,7 +161,7 @@ std::string path_of(const Node* node) {
   std::string path(at - 1, '/');
   for (; node->parent; node = node->parent) {
     at -= node->name_size + 1u;
-    std::memcpy(path.data() + at, node->bytes, node->name_size);
+    std::memcpy(path.data() + at, node->name().data(), node->name_size);
   }
   return path;
 }

@@ -1,6 +1,7 @@
 // The tree of what has been reported: one node per name, as its last look found it.
 //
-// About 130 bytes a file, index included. Not thread-safe: the judge owns one, under its caller's
+// About 110 bytes a file, and 30 more from when the first hard link was seen: then names of one
+// inode are found through an index. Not thread-safe: the judge owns one, under its caller's
 // lock. Nodes have stable addresses. A removed node stays readable (`gone`) until bury(), so that a
 // batch may still hold pointers to it.
 #pragma once
@@ -29,9 +30,8 @@ struct Seen {
 struct Dir;
 
 struct Node {
-  Dir* parent = nullptr;      // null for the root
-  Node* same = nullptr;       // next and previous name of the same inode, a ring;
-  Node* same_back = nullptr;  // null when alone
+  Dir* parent = nullptr;  // null for the root
+  Node* same = nullptr;   // next name of the same inode, a ring; null when alone
   uint64_t size = 0;
   uint64_t inode = 0;
   int64_t mtime_ns = 0;
@@ -45,15 +45,20 @@ struct Node {
   bool fresh : 1 = false;    // its create has not been handed on yet
   bool changed : 1 = false;  // its change has not been handed on yet
   bool shared : 1 = false;   // the last look found more than one hard link
-  char* bytes = nullptr;     // the name, behind the node itself
 
-  std::string_view name() const { return {bytes, name_size}; }
+  std::string_view name() const;
 };
 
 struct Dir : Node {
   struct Children;
   Children* children = nullptr;  // null while empty
 };
+
+// It stands behind the node itself.
+inline std::string_view Node::name() const {
+  const size_t at = type == Type::dir ? sizeof(Dir) : sizeof(Node);
+  return {reinterpret_cast<const char*>(this) + at, name_size};
+}
 
 class Tree {
  public:
@@ -80,11 +85,12 @@ class Tree {
 
  private:
   struct Index;
+  void index_all();
   void link(Node* node);
   void unlink(Node* node);
 
   Dir* root_;
-  std::unique_ptr<Index> inodes_;  // of regular files
+  std::unique_ptr<Index> inodes_;  // of regular files; null until one has two names
   std::vector<Node*> graves_;
   size_t files_ = 0;
   size_t dirs_ = 0;

@@ -85,9 +85,16 @@ Node* Watches::find(int wd) const {
   return it == by_wd_.end() ? nullptr : it->second;
 }
 
+// Where a child of this name is, or belongs.
+static auto place_in(Node* dir, std::string_view name) {
+  return std::lower_bound(
+      dir->children.begin(), dir->children.end(), name,
+      [](const std::unique_ptr<Node>& node, std::string_view than) { return node->name < than; });
+}
+
 Node* Watches::child(Node* dir, std::string_view name) const {
-  auto it = dir->children.find(std::string(name));
-  return it == dir->children.end() ? nullptr : it->second.get();
+  const auto it = place_in(dir, name);
+  return it != dir->children.end() && (*it)->name == name ? it->get() : nullptr;
 }
 
 bool Watches::ignored(std::string_view name) const {
@@ -203,7 +210,7 @@ void Watches::scan(Node* top) {
     }
     if (node->stale)
       if (const Fd fd = open_below(node)) read(node, fd.get(), kOpenDepth);
-    for (auto& [name, one] : node->children) todo.push_back(one.get());
+    for (auto& one : node->children) todo.push_back(one.get());
   }
 }
 
@@ -224,8 +231,8 @@ void Watches::read(Node* node, int fd, int depth) {
   if (node->children.size() == placed) return;
   std::sort(names.begin(), names.end());
   std::vector<Node*> missing;
-  for (auto& [name, one] : node->children)
-    if (!std::binary_search(names.begin(), names.end(), name)) missing.push_back(one.get());
+  for (auto& one : node->children)
+    if (!std::binary_search(names.begin(), names.end(), one->name)) missing.push_back(one.get());
   for (Node* one : missing) send_to_limbo(one);
 }
 
@@ -250,15 +257,16 @@ void Watches::attach(Node* dir, std::string_view name, std::unique_ptr<Node> nod
   memo_ = nullptr;
   node->parent = dir;
   node->name = name;
-  dir->children[node->name] = std::move(node);
+  const auto at = place_in(dir, name);
+  dir->children.insert(at, std::move(node));
 }
 
 std::unique_ptr<Node> Watches::detach(Node* node) {
   memo_ = nullptr;
   std::unique_ptr<Node> taken;
   if (node->parent) {
-    auto it = node->parent->children.find(node->name);
-    taken = std::move(it->second);
+    const auto it = place_in(node->parent, node->name);
+    taken = std::move(*it);
     node->parent->children.erase(it);
     node->parent = nullptr;
     return taken;
@@ -292,7 +300,7 @@ void Watches::drop(Node* node) {
   }
   if (node->blind) --blind_;
   node->blind = false;
-  for (auto& [name, one] : node->children) drop(one.get());
+  for (auto& one : node->children) drop(one.get());
 }
 
 void Watches::forget(int wd) {
@@ -322,7 +330,7 @@ void Watches::retry_blind() {
     Node* node = todo.back();
     todo.pop_back();
     if (node->blind) found.push_back(node);
-    for (auto& [name, one] : node->children) todo.push_back(one.get());
+    for (auto& one : node->children) todo.push_back(one.get());
   }
   for (Node* node : found) {
     const Fd fd = open_below(node);

@@ -38,7 +38,7 @@ struct Node {
   uint64_t inode = 0;
   bool blind = false;  // no watch could be had for it
   bool stale = false;  // something below it changed while it could not be reached: read it again
-  std::unordered_map<std::string, std::unique_ptr<Node>> children;
+  std::vector<std::unique_ptr<Node>> children;  // in order of their names
 };
 
 constexpr uint64_t kLimboNs = 30'000'000;
