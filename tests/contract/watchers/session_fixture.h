@@ -1,4 +1,5 @@
-// A session with the shipped inotify watcher over a directory of its own.
+// A session with a shipped watcher over a directory of its own: inotify, or what the program was
+// built for.
 #pragma once
 
 #include <fcntl.h>
@@ -6,6 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "base/clock.h"
 #include "plugin/registry.h"
@@ -23,11 +25,19 @@ constexpr int kLongMs = 30'000;  // a deadline, never waited for in full
 #define SANDGLASS_WATCHER_NAME "inotify"
 #endif
 
-inline std::shared_ptr<plugin::Instance> make_watcher() {
-  static plugin::Registry registry({{SANDGLASS_WATCHER, "", "test"}});
-  auto type = registry.find(SG_KIND_WATCHER, SANDGLASS_WATCHER_NAME);
+// Sees what it sees by looking, now and then.
+constexpr bool kPolls = std::string_view(SANDGLASS_WATCHER_NAME) == "poll";
+
+inline const plugin::Registry& registry() {
+  static const plugin::Registry registry({{SANDGLASS_WATCHER, "", "test"}});
+  return registry;
+}
+
+inline std::shared_ptr<plugin::Instance> make_watcher(plugin::HostServices services) {
+  auto type = registry().find(SG_KIND_WATCHER, SANDGLASS_WATCHER_NAME);
   if (!type) throw std::runtime_error(type.error().text);
-  auto instance = plugin::Instance::create(**type, SANDGLASS_WATCHER_NAME, config::Value{}, {});
+  auto instance = plugin::Instance::create(**type, SANDGLASS_WATCHER_NAME, config::Value{},
+                                           std::move(services));
   if (!instance) throw std::runtime_error(instance.error().text);
   return *instance;
 }
@@ -38,14 +48,28 @@ class SessionTest : public ::testing::Test {
 
   void start() {
     replica_ = std::make_unique<Replica>(root_);
+    auto session = Session::start(
+        make_watcher(services()), target(), [this](std::vector<FileChange> batch) { take(batch); },
+        kLongMs);
+    ASSERT_TRUE(session) << session.error().text;
+    session_ = std::move(*session);
+  }
+  // A poll looks when it is flushed, so that no test depends on when else it looked.
+  virtual Target target() const {
     Target target;
     target.sandbox_id = "s";
     target.local_root = root_;
-    target.interval_ms = 20;
-    auto session = Session::start(
-        make_watcher(), target, [this](std::vector<FileChange> batch) { take(batch); }, kLongMs);
-    ASSERT_TRUE(session) << session.error().text;
-    session_ = std::move(*session);
+    target.interval_ms = kPolls ? 600'000 : 20;
+    return target;
+  }
+  // Commands for sandbox "s" run in the root, for another in the directory of its name.
+  virtual plugin::HostServices services() const {
+    plugin::HostServices out;
+    out.exec = [this](sg_call* call, std::string_view id, const sg_exec* exec, sg_io* io,
+                      sg_exit* end) {
+      return plugin::exec_in(id == "s" ? root_ : at(std::string(id)))(call, id, exec, io, end);
+    };
+    return out;
   }
   void TearDown() override {
     if (!session_) return;
@@ -67,6 +91,7 @@ class SessionTest : public ::testing::Test {
     });
     return lines;
   }
+  std::string mode() const { return nlohmann::json::parse(session_->state_json())["mode"]; }
   Lines sorted() {
     Lines lines = flushed();
     std::sort(lines.begin(), lines.end());

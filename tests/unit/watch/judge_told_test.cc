@@ -26,7 +26,8 @@ class ToldTest : public ::testing::Test {
     return one;
   }
   Lines list(const std::string& dir, std::vector<Entry> entries, bool complete = true) {
-    return lines(judge_.listing(dir, entries, complete));
+    const Listing one[] = {{dir, entries, complete}};
+    return lines(judge_.listings(one));
   }
 
   Judge judge_{"", {".git", "node_modules"}};
