@@ -6,7 +6,8 @@ set -eu
 build="g++ cmake ninja-build pkg-config git libboost1.81-dev libboost-filesystem1.81-dev libgit2-dev
 libyaml-cpp-dev libspdlog-dev libsqlite3-dev nlohmann-json3-dev libvalijson-dev libcli11-dev
 libssl-dev libexpected-dev zlib1g-dev"
-test="libgtest-dev libgmock-dev libbenchmark-dev clang libclang-rt-14-dev python3 ccache procps bsdutils"
+test="libgtest-dev libgmock-dev libbenchmark-dev clang libclang-rt-14-dev python3 ccache procps bsdutils
+busybox-static toybox bindfs fuse3"
 
 case "${1:-build}" in
   build) wanted=$build ;;

@@ -121,6 +121,10 @@ Result<Chosen> choose(const RunRequest& request) {
     chosen.definition.provider.name = request.provider;
     chosen.definition.provider.with = config::Value::make_map();
   }
+  if (!request.watcher.empty()) {
+    chosen.definition.file_events.watcher = request.watcher;
+    chosen.definition.file_events.watcher_with = config::Value::make_map();
+  }
   if (request.diff) show_patches(chosen.definition);
   const std::string& wanted =
       !request.workspace.empty() ? request.workspace : chosen.definition.workspace;

@@ -26,6 +26,7 @@ struct RunRequest {
   std::string config;     // "" is the user's or the system's file, where there is one
   std::string sandbox;   // id of a definition; "" is the built-in one (or the only one of `config`)
   std::string provider;  // overrides the definition's
+  std::string watcher;   // the same
   std::string workspace;           // "" is the definition's, else the current directory
   std::string thread_id;           // made when empty
   bool all_of_it = false;          // the home directory or / may be watched
@@ -126,6 +127,7 @@ struct InstanceStatus {
   std::string state;
   uint64_t events = 0, file_events = 0;
   int64_t last_ns = 0, kept_until_ns = 0;
+  std::string watching;  // for people: mode in force, and why; as of ready or the last run's end
   std::map<std::string, uint64_t> owed;  // events that a durable hook has not had, by its name
 };
 Result<std::vector<InstanceStatus>> status(const std::string& state_dir,

@@ -235,6 +235,8 @@ Command add_run(CLI::App& app, Context& context) {
   app.add_option("--provider", o->request.provider,
                  "Provider to use in place of the configured one")
       ->type_name("NAME");
+  app.add_option("--watcher", o->request.watcher, "Watcher to use in place of the configured one")
+      ->type_name("NAME");
   app.add_option("--workspace", o->request.workspace,
                  "Directory the command works in (default: here)")
       ->type_name("DIR");

@@ -26,7 +26,9 @@ void print_json(const std::vector<api::InstanceStatus>& all) {
         .value(utf8_or_escaped(one.record.workspace))
         .key("provider")
         .value(one.record.provider);
-    w.key("watcher").value(one.record.watcher).key("baseline").value(one.record.baseline.commit);
+    w.key("watcher").value(one.record.watcher);
+    if (!one.record.watching.empty()) w.key("watching").raw(one.record.watching);
+    w.key("baseline").value(one.record.baseline.commit);
     w.key("created").value(iso_time(one.record.created_ns));
     if (one.state == "kept") w.key("keptUntil").value(iso_time(one.kept_until_ns));
     w.key("owed").open('{');
@@ -45,6 +47,7 @@ void print_human(const std::vector<api::InstanceStatus>& all) {
     print_line("  workspace  " + shown(one.record.workspace));
     print_line("  provider   " + one.record.provider + ", watcher " +
                (one.record.watcher.empty() ? "off" : one.record.watcher));
+    if (!one.watching.empty()) print_line("  watching   " + shown(one.watching));
     print_line("  baseline   " +
                (one.record.baseline.commit.empty() ? "empty" : one.record.baseline.commit));
     print_line("  events     " + std::to_string(one.events) + ", of files " +

@@ -1,21 +1,27 @@
 #include "plugin/call.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "plugin/call_state.h"
 
 namespace sandglass::plugin {
 
+bool Call::State::stopped() const {
+  return is_cancelled || (options.within && of(options.within).stopped());
+}
+
 bool Call::State::over() const {
-  return is_cancelled || (deadline_ns != 0 && static_cast<uint64_t>(mono_ns()) >= deadline_ns);
+  return stopped() || (deadline_ns != 0 && static_cast<uint64_t>(mono_ns()) >= deadline_ns);
 }
 
 Call::Call(Options options) : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.options = std::move(options);
   // Without a descriptor (the process is out of them) host->wait() looks at the flag instead.
-  if (auto made = make_eventfd()) s.cancel = std::move(*made);
+  if (!s.options.within)
+    if (auto made = make_eventfd()) s.cancel = std::move(*made);
   s.struct_size = sizeof(sg_call);
-  s.cancel_fd = s.cancel.get();
+  s.cancel_fd = s.options.within ? s.options.within->cancel_fd : s.cancel.get();
   s.deadline_ns = static_cast<uint64_t>(s.options.deadline_ns);
   s.sandbox_id = str(s.options.sandbox_id);
   s.run = s.options.run;
@@ -55,6 +61,16 @@ Error Call::error(int32_t status) const {
   if (state_->text.empty()) return {fault, sentence(status, fault)};
   if (state_->status == status) return {fault, state_->text};
   return {fault, sentence(status, fault) + "; before that: " + state_->text};
+}
+
+int32_t Call::explain(sg_call* call, const Error& error) {
+  const sg_status status = status_of(error.fault);
+  if (!call) return log::error(error.text), status;
+  State& state = State::of(call);
+  state.status = status;
+  state.flags = 0;
+  state.text = error.text;
+  return status;
 }
 
 Fault fault_of(sg_status status) {

@@ -20,6 +20,8 @@ class Call {
     std::string sandbox_id;
     int64_t deadline_ns = 0;  // mono_ns()'s clock; 0 is none
     const sg_run* run = nullptr;
+    // This one is made while that one runs, on its thread, and ends with it.
+    const sg_call* within = nullptr;
   };
   explicit Call(Options options);
   ~Call();
@@ -33,6 +35,9 @@ class Call {
   // What the plugin said through host->fail(), or a sentence made from the status.
   Error error(int32_t status) const;
   uint32_t fail_flags() const;  // SG_FAIL_*
+
+  // Notes on another call why it is about to fail, as host->fail() does; the status to return.
+  static int32_t explain(sg_call* call, const Error& error);
 
   struct State;  // what sg_call points into; host.cc fills it
  private:

@@ -16,8 +16,9 @@ struct Call::State : sg_call {
   static State& of(sg_call* call) { return *static_cast<State*>(call); }
   static const State& of(const sg_call* call) { return *static_cast<const State*>(call); }
 
-  bool over() const;  // cancelled, or past the deadline
-  void cancel_now();  // any thread
+  bool stopped() const;  // cancelled, or the one it is within was
+  bool over() const;     // that, or past the deadline
+  void cancel_now();     // any thread
 
   Options options;
   Fd cancel;
@@ -40,6 +41,10 @@ inline std::string_view view(sg_bytes bytes) {
 }
 inline sg_str str(std::string_view text) {
   return {text.data(), text.size()};
+}
+
+inline sg_bytes bytes(std::string_view text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
 // The Fault of a status; one this host does not know is Fault::failed.

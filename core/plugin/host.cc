@@ -96,7 +96,7 @@ sg_status wait_slot(const sg_host* host, sg_call* call, int32_t fd, uint32_t eve
   const int64_t until = timeout_ms < 0 ? INT64_MAX : mono_ns() + int64_t{timeout_ms} * 1'000'000;
   const int cancel_fd = call ? call->cancel_fd : -1;
   for (;;) {
-    if (call && Call::State::of(call).is_cancelled) return SG_E_CANCELLED;
+    if (call && Call::State::of(call).stopped()) return SG_E_CANCELLED;
     const int64_t left = time_left(call, until);
     int64_t turn = left;
     if (call && cancel_fd < 0) turn = left < 0 ? kSlice : std::min(left, kSlice);

@@ -1,7 +1,11 @@
 // The process service: children of plugins are children of the host, ended and reaped by core/proc.
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <string>
+#include <vector>
 
+#include "base/clock.h"
 #include "plugin/abi.h"
 #include "plugin/call_state.h"
 #include "plugin/callbacks.h"
@@ -12,6 +16,7 @@ namespace sandglass::plugin {
 namespace {
 
 constexpr size_t kMostArguments = 65536;
+constexpr int64_t kLentExecNs = 120'000'000'000;  // a box that hangs is given up then
 
 // What a plugin's sg_exec says, or why it cannot be run.
 Result<proc::Spawn> spawn_of(const sg_exec& exec, uint64_t owner) {
@@ -86,21 +91,27 @@ void give_exit(sg_exit* out, const proc::Exit& exit) {
   std::memcpy(out, &full, std::min<size_t>(out->struct_size, sizeof full));
 }
 
+// The failure is noted on `call`.
+sg_status run_child(uint64_t owner, sg_call* call, const sg_exec& exec, sg_io* io, sg_exit* exit,
+                    int64_t deadline_ns) {
+  const auto spawn = spawn_of(exec, owner);
+  if (!spawn) return Call::explain(call, spawn.error());
+  proc::Limits limits;
+  limits.deadline_ns = deadline_ns;
+  if (call) limits.cancel_fd = call->cancel_fd;
+  Feed feed(io, *spawn);
+  const auto ended = proc::run(*spawn, feed.io(), limits);
+  if (!ended) return Call::explain(call, ended.error());
+  if (exit) give_exit(exit, *ended);
+  return feed.status();
+}
+
 sg_status run(const sg_host* host, sg_call* call, const sg_exec* exec, sg_io* io, sg_exit* exit) {
   Callbacks callbacks(host, call);
   const sg_status status = guarded(host, call, [&]() -> sg_status {
-    const auto spawn = spawn_of(adopt<sg_exec>(exec), Host::of(host).number());
-    if (!spawn) return fail_call(host, call, SG_E_INVALID, 0, {}, spawn.error().text);
-    proc::Limits limits;
-    if (call) limits.deadline_ns = static_cast<int64_t>(call->deadline_ns);
-    if (call) limits.cancel_fd = call->cancel_fd;
     SafeIo safe(io, callbacks);
-    Feed feed(safe.abi(), *spawn);
-    const auto ended = proc::run(*spawn, feed.io(), limits);
-    if (!ended)
-      return fail_call(host, call, status_of(ended.error().fault), 0, {}, ended.error().text);
-    if (exit) give_exit(exit, *ended);
-    return feed.status();
+    return run_child(Host::of(host).number(), call, adopt<sg_exec>(exec), safe.abi(), exit,
+                     call ? static_cast<int64_t>(call->deadline_ns) : 0);
   });
   callbacks.finish();
   return status;
@@ -120,7 +131,40 @@ sg_status resize(const sg_host* host, sg_str tag, uint32_t rows, uint32_t column
   });
 }
 
+// A search path of relative parts would find programs of the directory itself.
+std::string absolute_path_variable() {
+  const char* given = std::getenv("PATH");
+  std::string_view rest = given ? given : "/usr/local/bin:/usr/bin:/bin";
+  std::string out;
+  while (!rest.empty()) {
+    const std::string_view part = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+    if (part.starts_with('/')) out += (out.empty() ? "" : ":") + std::string(part);
+  }
+  return "PATH=" + out;
+}
+
 }  // namespace
+
+int64_t lent_deadline(const sg_call* call) {
+  const int64_t end = mono_ns() + kLentExecNs;
+  const int64_t own = call ? static_cast<int64_t>(call->deadline_ns) : 0;
+  return own ? std::min(own, end) : end;
+}
+
+Exec exec_in(std::string directory) {
+  return [directory = std::move(directory)](sg_call* call, std::string_view, const sg_exec* given,
+                                            sg_io* io, sg_exit* exit) {
+    auto exec = adopt<sg_exec>(given);
+    const std::string path = absolute_path_variable();
+    std::vector<sg_bytes> env{bytes(path)};
+    for (size_t i = 0; exec.env && i < exec.envc; i++) env.push_back(exec.env[i]);
+    exec.env = env.data();
+    exec.envc = env.size();
+    exec.cwd = bytes(directory);
+    return run_child(0, call, exec, io, exit, lent_deadline(call));
+  };
+}
 
 const sg_process_service process_service = {sizeof(sg_process_service), 0, run, signal, resize};
 

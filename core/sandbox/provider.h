@@ -116,6 +116,9 @@ class Provider {
   Result<std::string> local_path(const std::string& id, int64_t deadline_ns);
   Result<ExecExit> exec(const std::string& id, const Exec& what, ExecIo& io, Cancellation& cancel,
                         const sg_run* run);
+  // What a plugin of the sandbox `sandbox_id` may ask of its box, and of no other: commands, and
+  // files where the provider reads them. Any thread; may outlive the Provider.
+  plugin::HostServices lend(const std::string& sandbox_id, const std::string& id) const;
   // Blocks until the sandbox is gone by itself (true) or the wait was cancelled or is not offered.
   bool wait_gone(const std::string& id, Cancellation& cancel);
   // Of the terminal of the exec with this tag. Any thread.

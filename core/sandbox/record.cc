@@ -38,6 +38,7 @@ InstanceRecord read(const nlohmann::json& j) {
   r.provider = j.at("provider").get<std::string>();
   r.provider_id = from_hex(j.at("providerIdHex").get<std::string>());
   r.watcher = j.at("watcher").get<std::string>();
+  if (j.contains("watching")) r.watching = j.at("watching").dump();
   r.created_ns = j.at("createdNs").get<int64_t>();
   r.first_seq = j.value("firstSeq", uint64_t{1});
   r.baseline = baseline_of(j.at("baseline"));
@@ -59,6 +60,7 @@ std::string record_to_json(const InstanceRecord& r) {
   w.key("workspace").value(utf8_or_escaped(r.workspace));
   put_bytes(w, "workspaceHex", r.workspace);
   put_bytes(w, "directoryHex", r.directory);
+  if (!r.watching.empty()) w.key("watching").raw(r.watching);
   w.key("root").value(r.root).key("provider").value(r.provider);
   put_bytes(w, "providerIdHex", r.provider_id);
   w.key("watcher").value(r.watcher).key("createdNs").value(r.created_ns);

@@ -76,6 +76,8 @@ Status Sandbox::arm() {
   contents_->add(record_.first_seq, record_.baseline, *local);
   if (!contents_->newest())
     return fail(Fault::failed, "the files of " + shown(*local) + " cannot be compared");
+  record_.watcher.clear();
+  record_.watching.clear();
   if (wanted.enabled) {
     if (Status watching = start_watcher(*local); !watching) {
       if (wanted.required) return watching;
@@ -87,9 +89,6 @@ Status Sandbox::arm() {
 
 Status Sandbox::start_watcher(const std::string& local_root) {
   const config::FileEvents& wanted = settings_.definition.file_events;
-  auto instance = watch::choose_watcher(registry_, wanted.watcher, wanted.watcher_with);
-  if (!instance) return tl::unexpected(instance.error());
-  const std::string name = (*instance)->type().name;
   watch::Target target;
   target.sandbox_id = record_.id;
   target.root = record_.root;
@@ -97,14 +96,17 @@ Status Sandbox::start_watcher(const std::string& local_root) {
   target.ignore = wanted.ignore;
   target.interval_ms = static_cast<int>(wanted.interval_ns / 1'000'000);
   Journal* journal = journal_.get();
-  auto session = watch::Session::start(
-      std::move(*instance), std::move(target),
-      [journal](std::vector<watch::FileChange> batch) { journal->append(events_of(batch)); },
-      kReadyMs);
-  if (!session) return tl::unexpected(session.error());
-  session_ = std::move(*session);
+  auto started = watch::start_watcher(
+      registry_,
+      {wanted.watcher, wanted.watcher_with, provider_->lend(record_.id, record_.provider_id),
+       kReadyMs},
+      std::move(target),
+      [journal](std::vector<watch::FileChange> batch) { journal->append(events_of(batch)); });
+  if (!started) return tl::unexpected(started.error());
+  session_ = std::move(started->session);
   session_->set_backlogged([journal] { return journal->backlogged(); });
-  record_.watcher = name;
+  record_.watcher = started->watcher;
+  record_.watching = session_->state_json();
   return {};
 }
 
@@ -153,12 +155,22 @@ void Sandbox::watch_for_loss() {
 Status Sandbox::settle(int timeout_ms) {
   Status seen = session_ ? session_->audit(timeout_ms) : Status{};
   if (!seen) log::error("the watcher did not settle: " + seen.error().text);
+  note_watching();
   Status written = journal_->sync(timeout_ms);
   if (gone_ && state_ == State::ready) {
     step(Trigger::provider_gone);
     append(EventKind::error, "sandbox.error", error_json({Fault::lost, "the sandbox is gone"}));
   }
   return seen ? written : seen;
+}
+
+// What `status` shows to other processes.
+void Sandbox::note_watching() {
+  if (!session_) return;
+  std::string now = session_->state_json();
+  if (now == record_.watching) return;
+  record_.watching = std::move(now);
+  if (Status kept = store_.save(held_, record_); !kept) log::error(kept.error().text);
 }
 
 static std::string missed(const DrainReport::Part& part) {

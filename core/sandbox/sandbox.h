@@ -89,6 +89,7 @@ class Sandbox {
 
   Status arm();  // arming: baseline, watcher
   Status start_watcher(const std::string& local_root);
+  void note_watching();
   void step(Trigger trigger);
   void failed(const Error& error);
   void watch_for_loss();

@@ -40,6 +40,7 @@ struct InstanceRecord {
   std::string provider;     // type name
   std::string provider_id;  // what the provider's create() wrote
   std::string watcher;      // type name, or empty
+  std::string watching;     // its Session::state_json(), as of ready or the last run's end
   int64_t created_ns = 0;   // of the sandbox
   uint64_t first_seq = 1;   // events of the present box begin here
   git::Baseline baseline;   // of the present box

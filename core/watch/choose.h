@@ -1,4 +1,4 @@
-// Which watcher a definition gets.
+// Which watcher a sandbox gets.
 #pragma once
 
 #include <memory>
@@ -6,15 +6,30 @@
 
 #include "base/result.h"
 #include "config/value.h"
-#include "plugin/instance.h"
 #include "plugin/registry.h"
+#include "plugin/services.h"
+#include "watch/session.h"
 
 namespace sandglass::watch {
 
-// An instance of the named watcher; "auto" is the best of those shipped (rule W2; there is one:
-// inotify, which must still prove itself when its session starts).
-Result<std::shared_ptr<plugin::Instance>> choose_watcher(const plugin::Registry& registry,
-                                                         const std::string& name,
-                                                         const config::Value& with);
+struct Wanted {
+  std::string name = "auto";  // a type name, or "auto"
+  config::Value with = config::Value::make_map();
+  plugin::HostServices services;  // exec, for those that look by commands
+  int timeout_ms = 60'000;
+};
+
+struct Started {
+  std::unique_ptr<Session> session;
+  std::string watcher;  // type name
+};
+
+// Starts the first that proves itself (rule W2): for "auto" fanotify where the root is a file
+// system of its own, inotify, poll; for another that one, and where it cannot be had those after it
+// (fanotify, inotify, poll), which is warned of once. Each is asked (probe) and tried (the canary).
+// Fails where none can be had, or where the name, or the settings for it, are wrong. The sink hears
+// nothing of those that were passed over.
+Result<Started> start_watcher(const plugin::Registry& registry, Wanted wanted, Target target,
+                              const Sink& sink);
 
 }  // namespace sandglass::watch

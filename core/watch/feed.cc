@@ -40,23 +40,29 @@ struct Feed::Calls {
   }
   static sg_status listing(sg_watch_sink* sink, sg_bytes dir, const sg_entry* const* entries,
                            size_t count, uint32_t complete) {
-    return guarded([&] { return feed(sink).on_listing(dir, entries, count, complete != 0); });
+    const sg_listing one{sizeof(sg_listing), complete, dir, entries, count};
+    const sg_listing* const list[] = {&one};
+    return listings(sink, list, 1);
+  }
+  static sg_status listings(sg_watch_sink* sink, const sg_listing* const* all, size_t count) {
+    return guarded([&] { return feed(sink).on_listings(all, count); });
   }
   static void state(sg_watch_sink* sink, sg_str json) {
     guarded([&] { return feed(sink).on_state(json), SG_OK; });
   }
 };
 
-Feed::Feed(const Target& target, Sink sink)
+Feed::Feed(const Target& target, Sink sink, bool lists)
     : sink_(std::move(sink)),
       interval_ns_(int64_t{std::max(target.interval_ms, 1)} * 1'000'000),
-      judge_(target.local_root, target.ignore) {
+      judge_(lists ? std::string() : target.local_root, target.ignore) {
   abi_.struct_size = sizeof(sg_watch_sink);
   abi_.reserved = 0;
   abi_.ready = Calls::ready;
   abi_.hints = Calls::hints;
   abi_.listing = Calls::listing;
   abi_.state = Calls::state;
+  abi_.listings = Calls::listings;
   abi_.feed = this;
   thread_ = std::thread([this] { work(); });
   ::pthread_setname_np(thread_.native_handle(), "sg-watch");
@@ -152,18 +158,13 @@ sg_status Feed::on_hints(const sg_hint* const* hints, size_t count) {
     const std::string_view path = view(hint.path);
     if (tell) say_hint(hint);
     if (!well_formed(path) || special(hint, path, lost)) continue;
-    if (!expected_.empty() && path == expected_) {
-      expected_came_ = true;
-      told_.notify_all();
-    }
+    met(path);
     hints_.push_back({hint.kind, hint.flags, hint.pid, static_cast<int64_t>(hint.seen_ns), path});
   }
   if (!ready_) return SG_OK;  // the first look is still to come and sees it all
-  if (behind()) return wake_if_earlier(), SG_OK;
-  if (lost)
-    rescan();
-  else if (!hints_.empty())
-    deliver(judge_.hints(hints_));
+  if (behind()) return owe(), wake_if_earlier(), SG_OK;
+  if (lost) rescan();
+  if (!hints_.empty() && (!lost || !judge_.looks())) deliver(judge_.hints(hints_));
   wake_if_earlier();
   return SG_OK;
 }
@@ -183,23 +184,47 @@ static bool read_entry(const sg_entry& from, Entry& to) {
   return true;
 }
 
-sg_status Feed::on_listing(sg_bytes dir, const sg_entry* const* entries, size_t count,
-                           bool complete) {
-  std::vector<Entry> read;
+void Feed::met(std::string_view path) {
+  if (expected_.empty() || path != expected_) return;
+  expected_came_ = true;
+  told_.notify_all();
+}
+
+// A tree that we can see is compared once the consumer has caught up, and listings come again; a
+// fact does not.
+void Feed::owe() {
+  if (judge_.looks()) return;
+  for (const Hint& hint : hints_) owed_.emplace_back(hint.path);
+}
+
+sg_status Feed::on_listings(const sg_listing* const* listings, size_t count) {
+  std::vector<std::vector<Entry>> entries(count);
+  std::vector<Listing> read;
   read.reserve(count);
-  for (size_t i = 0; i < count; ++i) {
-    Entry entry;
-    if (read_entry(*entries[i], entry))
-      read.push_back(entry);
-    else
-      complete = false;  // something is there that we could not understand
-  }
-  if (!well_formed(view(dir))) return SG_E_INVALID;
   std::lock_guard lock(mutex_);
   if (closed_) return SG_E_CANCELLED;
+  for (size_t i = 0; i < count; ++i) {
+    const sg_listing& one = *listings[i];
+    Listing to{view(one.directory), {}, one.complete != 0};
+    if (!well_formed(to.dir)) return SG_E_INVALID;
+    entries[i].reserve(one.count);
+    for (size_t k = 0; k < one.count; ++k) {
+      Entry entry;
+      if (!read_entry(*one.entries[k], entry)) {
+        to.complete = false;  // something is there that we could not understand
+        continue;
+      }
+      if (to.dir.empty() && entry.name == expected_)
+        met(entry.name);
+      else
+        entries[i].push_back(entry);
+    }
+    to.entries = entries[i];
+    read.push_back(to);
+  }
   // Nothing is looked at while the consumer is behind; the next listing tells it all again.
   if (behind()) return wake_if_earlier(), SG_OK;
-  deliver(judge_.listing(view(dir), read, complete));
+  deliver(judge_.listings(read));
   return SG_OK;
 }
 
@@ -213,8 +238,10 @@ void Feed::ended(const Status& why) {
   ended_ = true;
   end_ = why;
   told_.notify_all();
-  if (closed_ || !live_ || !judge_.looks()) return;
-  log::error("the watcher ended, polling instead: " + (why ? "it said nothing" : why.error().text));
+  if (closed_ || !live_) return;
+  const std::string reason = why ? "it said nothing" : why.error().text;
+  if (!judge_.looks()) return log::error("the watcher ended, changes are not seen: " + reason);
+  log::error("the watcher ended, polling instead: " + reason);
   blind_.emplace("", true);
   poll_at_ = mono_ns() + interval_ns_;
   work_.notify_all();
@@ -242,7 +269,6 @@ void Feed::expect(std::string path) {
 bool Feed::wait_expected(int64_t deadline_ns) {
   std::unique_lock lock(mutex_);
   told_.wait_until(lock, at(deadline_ns), [&] { return expected_came_ || ended_ || closed_; });
-  expected_.clear();
   return expected_came_;
 }
 
@@ -333,6 +359,10 @@ void Feed::work() {
       if (backlogged_ && backlogged_()) continue;
       behind_ = false;
       rescan();
+      std::vector<Hint> owed;
+      for (const std::string& path : owed_) owed.push_back({SG_HINT_CHANGED, 0, 0, now, path});
+      if (!owed.empty()) deliver(judge_.hints(owed));
+      owed_.clear();
     }
     if (judge_.next_due() <= now) deliver(judge_.release(now, false));
     if (poll_at_ <= now) poll_blind(now);

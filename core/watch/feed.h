@@ -24,7 +24,8 @@ namespace sandglass::watch {
 
 class Feed {
  public:
-  Feed(const Target& target, Sink sink);
+  // `lists`: the watcher tells what is there (SG_TYPE_LISTS), and nothing is looked at from here.
+  Feed(const Target& target, Sink sink, bool lists = false);
   ~Feed();  // close()
   Feed(const Feed&) = delete;
   Feed& operator=(const Feed&) = delete;
@@ -36,7 +37,8 @@ class Feed {
 
   // Until the watcher is ready and the tree was read, or it ended, or the time is over.
   Status wait_ready(int64_t deadline_ns);
-  // Until a hint names `path`. Call expect() before the path is touched.
+  // Until a hint or a listing names `path`, which is never reported. Call expect() before the path
+  // is touched.
   void expect(std::string path);
   bool wait_expected(int64_t deadline_ns);
   // From now on the sink is called; what came before is in the tree.
@@ -62,9 +64,11 @@ class Feed {
 
   void on_ready();
   sg_status on_hints(const sg_hint* const* hints, size_t count);
-  sg_status on_listing(sg_bytes dir, const sg_entry* const* entries, size_t count, bool complete);
+  sg_status on_listings(const sg_listing* const* listings, size_t count);
   void on_state(sg_str json);
 
+  void met(std::string_view path);
+  void owe();
   bool special(const sg_hint& hint, std::string_view path, bool& lost);
   bool behind();
   void deliver(std::vector<FileChange> batch);
@@ -88,7 +92,7 @@ class Feed {
   bool ready_ = false;
   bool live_ = false;
   bool closed_ = false;
-  std::string expected_;
+  std::string expected_;  // the canary
   bool expected_came_ = false;
   std::function<bool()> backlogged_;
   bool behind_ = false;
@@ -98,6 +102,7 @@ class Feed {
   size_t rescans_ = 0;
   std::string watcher_state_;
   std::vector<Hint> hints_;
+  std::vector<std::string> owed_;  // facts that came while the consumer was behind
   std::thread thread_;
 };
 

@@ -85,6 +85,7 @@ std::vector<FileChange> Judge::compare(std::string_view path, bool hinted) {
 std::vector<FileChange> Judge::rescan() {
   std::vector<FileChange> batch;
   batch.push_back({ChangeKind::rescan, 0, "", mono_ns(), 0});
+  if (!looks()) return batch;
   auto found = compare("", false);
   std::move(found.begin(), found.end(), std::back_inserter(batch));
   return batch;

@@ -45,6 +45,12 @@ struct Entry {
   std::string_view name;
   Seen seen;
 };
+// What a directory holds. An incomplete one deletes nothing.
+struct Listing {
+  std::string_view dir;
+  std::span<const Entry> entries;
+  bool complete = true;
+};
 
 constexpr int64_t kHoldNs = 20'000'000;
 constexpr int64_t kRetryNs = 100'000'000;  // a look that failed for want of resources
@@ -66,11 +72,11 @@ class Judge {
   // Compares the directory and all below it with the disk; "" is the whole tree, whose root is
   // opened anew by its path. Without `hinted` no hints came for it, and less is taken on trust.
   std::vector<FileChange> compare(std::string_view path, bool hinted);
-  // Everything, after a `rescan`: hints were missed.
+  // Everything, after a `rescan`: hints were missed. Where it cannot look, the watcher's next
+  // listings tell the rest.
   std::vector<FileChange> rescan();
-  // What a directory holds. Incomplete ones delete nothing.
-  std::vector<FileChange> listing(std::string_view dir, std::span<const Entry> entries,
-                                  bool complete);
+  // What one look of the watcher found: one batch.
+  std::vector<FileChange> listings(std::span<const Listing> listings);
 
   bool looks() const { return !local_root_.empty(); }
   bool root_there() const { return !looks() || disk_.is_open(); }
@@ -132,6 +138,7 @@ class Judge {
 
   // judge_told.cc: facts and listings
   void fact(const Hint& hint);
+  void list(const Listing& listing);
   Dir* make_dirs(std::string_view path, const Cause& cause);
 
   std::string local_root_;  // links resolved once, by begin()

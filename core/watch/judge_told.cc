@@ -55,21 +55,23 @@ void Judge::fact(const Hint& hint) {
   news_.push_back({node, cause, false});
 }
 
-std::vector<FileChange> Judge::listing(std::string_view path, std::span<const Entry> entries,
-                                       bool complete) {
+std::vector<FileChange> Judge::listings(std::span<const Listing> listings) {
   looked_ns_ = mono_ns();
+  for (const Listing& one : listings) list(one);
+  to_walk_.clear();  // each directory is listed by itself
+  return finish();   // and so is each name of a file
+}
+
+void Judge::list(const Listing& listing) {
   const Cause cause{kUnhinted, 0, false, false, looked_ns_};
-  Dir* dir = make_dirs(path, cause);
-  if (!dir) return finish();
+  Dir* dir = make_dirs(listing.dir, cause);
+  if (!dir) return;
   const uint32_t number = ++walk_;
-  for (const Entry& entry : entries) {
+  for (const Entry& entry : listing.entries) {
     if (entry.seen.type == Type::dir && ignored(entry.name)) continue;
     meet(dir, entry.name, entry.seen, cause)->met = number;
   }
-  to_walk_.clear();  // each directory is listed by itself
-  if (complete) drop_unmet(dir, nullptr, cause);
-  dirty_.clear();  // other names of a file are listed, too
-  return finish();
+  if (listing.complete) drop_unmet(dir, nullptr, cause);
 }
 
 }  // namespace sandglass::watch

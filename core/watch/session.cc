@@ -38,11 +38,13 @@ int ms_until(int64_t deadline_ns) {
 // The watcher's run() and all it may touch. Its thread holds a share, so that a watcher that does
 // not return can be left behind.
 struct Running {
-  Running(std::shared_ptr<plugin::Instance> instance, const Target& t, Sink sink)
+  Running(std::shared_ptr<plugin::Instance> instance, const Target& t, Sink sink, Choice c)
       : watcher(std::move(instance)),
         methods(watcher->methods<sg_watcher>()),
+        lists((watcher->type().flags & SG_TYPE_LISTS) != 0),
         target(t),
-        feed(target, std::move(sink)),
+        choice(std::move(c)),
+        feed(target, std::move(sink), lists),
         call({target.sandbox_id, 0, nullptr}) {
     for (const std::string& name : target.ignore) ignore.push_back(bytes_of(name));
     abi.struct_size = sizeof abi;
@@ -65,7 +67,9 @@ struct Running {
 
   const std::shared_ptr<plugin::Instance> watcher;
   const sg_watcher methods;
+  const bool lists;
   const Target target;
+  const Choice choice;
   std::vector<sg_bytes> ignore;
   sg_watch_target abi{};
   Feed feed;
@@ -97,6 +101,8 @@ class LiveSession final : public Session {
 
  private:
   Status prove(int64_t deadline_ns);
+  Status make_canary(const std::string& name, int64_t deadline_ns);
+  void remove_canary(const std::string& name, int64_t deadline_ns);
   Status flush_watcher(int timeout_ms);
   void end(int64_t deadline_ns);
 
@@ -108,7 +114,9 @@ class LiveSession final : public Session {
 Status LiveSession::arm(int64_t deadline_ns) {
   if (auto ready = running_->feed.wait_ready(deadline_ns); !ready) return ready;
   if (auto proven = prove(deadline_ns); !proven) return proven;
-  if (auto flushed = flush_watcher(ms_until(deadline_ns)); !flushed) return flushed;
+  // One that lists has looked since the file was made, and tells what came later as changes.
+  if (!running_->lists)
+    if (auto flushed = flush_watcher(ms_until(deadline_ns)); !flushed) return flushed;
   running_->feed.go_live();
   armed_ = true;
   log::debug("sandbox", running_->target.sandbox_id + ": watcher " + running_->watcher->name() +
@@ -116,31 +124,50 @@ Status LiveSession::arm(int64_t deadline_ns) {
   return {};
 }
 
-// Makes a file, which the watcher must tell of, and removes it: not before, or one that polls could
-// never see it. Not asked for where the tree is not on this machine or the root cannot be written.
-Status LiveSession::prove(int64_t deadline_ns) {
+Status LiveSession::make_canary(const std::string& name, int64_t deadline_ns) {
   const Target& target = running_->target;
-  if (target.local_root.empty()) return {};
+  if (target.local_root.empty()) return target.run({"touch", "./" + name}, deadline_ns);
   auto root = Root::open(target.local_root);
   if (!root) return tl::unexpected(root.error());
-  const std::string name = ".sandglass-" + random_hex(8);
-  running_->feed.expect(name);
   Fd file(::openat(root->fd(), name.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC,
                    0600));
-  if (!file) {
-    log::debug("sandbox", "the watcher was not tried, " + shown(target.local_root) +
-                              " cannot be written: " + std::string(std::strerror(errno)));
+  if (!file) return fail_errno(errno, "cannot write " + shown(target.local_root));
+  return {};
+}
+
+void LiveSession::remove_canary(const std::string& name, int64_t deadline_ns) {
+  const Target& target = running_->target;
+  if (target.local_root.empty()) {
+    if (auto gone = target.run({"rm", "-f", "./" + name}, deadline_ns); !gone)
+      log::warn("the file " + name + " was left in the sandbox: " + gone.error().text);
+  } else if (auto root = Root::open(target.local_root)) {
+    ::unlinkat(root->fd(), name.c_str(), 0);
+  }
+}
+
+// Makes a file, which the watcher must tell of, and removes it: not before, or one that polls could
+// never see it. Not asked for where the root cannot be written.
+Status LiveSession::prove(int64_t deadline_ns) {
+  const Target& target = running_->target;
+  if (target.local_root.empty() && !target.run) return {};
+  const std::string name = ".sandglass-" + random_hex(8);
+  running_->feed.expect(name);
+  if (auto made = make_canary(name, deadline_ns); !made) {
+    log::debug("sandbox", "the watcher was not tried: " + made.error().text);
     return {};
   }
-  file.reset();
-  const int64_t looks_ns = kCanaryLooks * target.interval_ms * 1'000'000;
-  const bool told = running_->feed.wait_expected(
-      std::min(deadline_ns, mono_ns() + std::max(kCanaryNs, looks_ns)));
-  ::unlinkat(root->fd(), name.c_str(), 0);
+  // One that polls is asked to look now.
+  Status looked = running_->lists ? flush_watcher(ms_until(deadline_ns)) : Status{};
+  const int64_t looks_ns = running_->lists ? 0 : kCanaryLooks * target.interval_ms * 1'000'000;
+  const bool told = looked && running_->feed.wait_expected(
+                                  std::min(deadline_ns, mono_ns() + std::max(kCanaryNs, looks_ns)));
+  remove_canary(name, deadline_ns);
   if (told) return {};
-  return fail(Fault::unsupported,
-              "the watcher " + running_->watcher->name() + " did not tell of a file made in " +
-                  shown(target.local_root) + ": it cannot be trusted there; use a polling watcher");
+  if (!looked) return looked;
+  const std::string where = target.local_root.empty() ? target.root : target.local_root;
+  return fail(Fault::unsupported, "the watcher " + running_->watcher->name() +
+                                      " did not tell of a file made in " + shown(where) +
+                                      ": it cannot be trusted there");
 }
 
 Status LiveSession::flush_watcher(int timeout_ms) {
@@ -200,6 +227,9 @@ std::string LiveSession::state_json() const {
   const auto told = nlohmann::json::parse(running_->feed.watcher_state(), nullptr, false);
   if (told.is_object()) state = told;
   state["watcher"] = running_->watcher->type().name;
+  if (!running_->choice.why.empty()) state["why"] = running_->choice.why;
+  for (const Choice::Passed& one : running_->choice.passed)
+    state["passed"].push_back({{"watcher", one.watcher}, {"reason", one.reason}});
   state["root"] = numbers.root_there ? "there" : "gone";
   state["files"] = numbers.files;
   state["dirs"] = numbers.dirs;
@@ -212,9 +242,11 @@ std::string LiveSession::state_json() const {
 }  // namespace
 
 Result<std::unique_ptr<Session>> Session::start(std::shared_ptr<plugin::Instance> watcher,
-                                                Target target, Sink sink, int timeout_ms) {
+                                                Target target, Sink sink, int timeout_ms,
+                                                Choice choice) {
   const int64_t deadline = mono_ns() + int64_t{timeout_ms} * 1'000'000;
-  auto running = std::make_shared<Running>(std::move(watcher), target, std::move(sink));
+  auto running =
+      std::make_shared<Running>(std::move(watcher), target, std::move(sink), std::move(choice));
   if (!running->methods.run)
     return fail(Fault::plugin, "the watcher " + running->watcher->name() + " has no run()");
   auto session = std::make_unique<LiveSession>(running);
@@ -223,6 +255,22 @@ Result<std::unique_ptr<Session>> Session::start(std::shared_ptr<plugin::Instance
     return tl::unexpected(armed.error());
   }
   return session;
+}
+
+std::string describe(const std::string& state_json) {
+  const auto state = nlohmann::json::parse(state_json, nullptr, false);
+  if (!state.is_object()) return {};
+  const auto text = [&](const nlohmann::json& of, const char* key) {
+    const auto it = of.find(key);
+    return it != of.end() && it->is_string() ? it->get<std::string>() : std::string();
+  };
+  std::string out = text(state, "mode");
+  if (const std::string reason = text(state, "reason"); !reason.empty())
+    out += (out.empty() ? "" : ": ") + reason;
+  if (const std::string why = text(state, "why"); !why.empty()) out += "; " + why;
+  for (const auto& one : state.value("passed", nlohmann::json::array()))
+    out += ", " + text(one, "watcher") + ": " + text(one, "reason");
+  return out;
 }
 
 }  // namespace sandglass::watch

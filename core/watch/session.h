@@ -16,12 +16,13 @@ namespace sandglass::watch {
 
 class Session {
  public:
-  // Returns once the tree has been seen and every later change will be reported. Where the root is
-  // on this machine and can be written, the watcher must first prove itself: it has to tell of a
-  // file `.sandglass-<random>` that is made at the root and removed once it told, never reported
+  // Returns once the tree has been seen and every later change will be reported. Where the root can
+  // be written, from here or by target.run, the watcher must first prove itself: it has to tell of
+  // a file `.sandglass-<random>` that is made at the root and removed once it told, never reported
   // (rule W2).
   static Result<std::unique_ptr<Session>> start(std::shared_ptr<plugin::Instance> watcher,
-                                                Target target, Sink sink, int timeout_ms);
+                                                Target target, Sink sink, int timeout_ms,
+                                                Choice choice = {});
   // stop(); then waits until the watcher's run() has returned. One that does not within 5 s is left
   // behind, and that is logged.
   virtual ~Session() = default;
@@ -37,9 +38,12 @@ class Session {
   // Delivers what is known, then tells the watcher to end. Nothing is delivered after it returns.
   // The watcher itself may take longer (a kernel takes its time to drop watches).
   virtual Status stop(int timeout_ms) = 0;
-  // {"watcher","root","files","dirs","held","blind","rescans", and what the watcher itself tells:
-  // "mode","reason","watches","limit"}: for `status`.
+  // {"watcher","why","passed":[{"watcher","reason"}],"root","files","dirs","held","blind",
+  // "rescans", and what the watcher itself tells: "mode","reason","watches","limit"}.
   virtual std::string state_json() const = 0;
 };
+
+// A state_json() for people: mode, its reason, why this watcher and why not the better ones.
+std::string describe(const std::string& state_json);
 
 }  // namespace sandglass::watch

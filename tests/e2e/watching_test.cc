@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "e2e/background.h"
 #include "e2e/product.h"
 
 namespace sandglass::testing {
@@ -157,6 +158,58 @@ TEST(Watching, WriteRightBeforeTheEnd_IsInTheStream) {  // W8, S2
     EXPECT_EQ(ran.count("create", "last"), 1u);
     EXPECT_EQ(ran.lines.back().at("type"), "RUN_FINISHED");
   }
+}
+
+TEST(Watching, ByPolling_RunTellsAllOfIt) {  // W1, W7, W8
+  Product product;
+  product.sh("mkdir d; echo 1 > d/old; echo 2 > d/gone; mkdir node_modules");
+  const Ran ran = product.run(
+      "echo 3 > new; echo 1 >> d/old; rm d/gone; echo x > node_modules/x; echo last > "
+      "\"$(printf 'a\nb')\"",
+      {"--watcher", "poll"});
+  EXPECT_EQ(ran.output.code, 0) << ran.output.err;
+  EXPECT_EQ(ran.count("create", "new"), 1u);
+  EXPECT_EQ(ran.count("change", "d/old"), 1u);
+  EXPECT_EQ(ran.count("delete", "d/gone"), 1u);
+  EXPECT_EQ(ran.count("create", "a\nb"), 1u);
+  EXPECT_EQ(ran.files.size(), 4u);
+  const Output status = product.sandglass({"status"}).run();
+  EXPECT_NE(status.out.find("watching   polling: find -printf"), std::string::npos) << status.out;
+  const auto json = nlohmann::json::parse(product.sandglass({"status", "--json"}).run().out);
+  EXPECT_EQ(json["sandboxes"][0]["watching"]["mode"], "polling");
+  EXPECT_EQ(json["sandboxes"][0]["watching"]["why"], "asked for by name");
+}
+
+TEST(Watching, ByPolling_FromTheConfiguration_WithItsInterval) {  // D3
+  Product product;
+  product.dir().write("c.yaml",
+                      "version: 1\nsandboxes:\n  p:\n    fileEvents: {watcher: poll, interval: "
+                      "20ms}\n");
+  const Ran ran = product.run("echo 1 > f", {"--config", product.dir() / "c.yaml"});
+  EXPECT_EQ(ran.output.code, 0) << ran.output.err;
+  EXPECT_EQ(ran.count("create", "f"), 1u);
+  const auto ready = product.sandglass({"events", "--json"}).run().out;
+  EXPECT_NE(ready.find(R"("intervalMs":20)"), std::string::npos) << ready;
+}
+
+TEST(Watching, ByPolling_WithoutARun) {  // O1, W8
+  Product product;
+  const std::string out = product.dir() / "out";
+  Background watcher({"sh", "-c",
+                      std::string("exec ") + SANDGLASS +
+                          " watch . --watcher poll --interval 20ms "
+                          "--json > " +
+                          out},
+                     product.workspace(), product.dir() / "err");
+  const auto says = [&](const char* text) {
+    return shell("cat " + out, "/").out.find(text) != std::string::npos;
+  };
+  ASSERT_TRUE(eventually([&] { return says("sandbox.ready"); }));
+  product.sh("echo 1 > early");
+  EXPECT_TRUE(eventually([&] { return says("/workspace/early"); }));
+  product.sh("echo 1 > last");
+  EXPECT_EQ(watcher.end(SIGTERM), 0);
+  EXPECT_TRUE(says("/workspace/last"));
 }
 
 }  // namespace

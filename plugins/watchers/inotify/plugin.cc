@@ -11,6 +11,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "foreign.h"
 #include "run.h"
 
 namespace inotify_watcher {
@@ -66,46 +67,21 @@ sg_status run(void* self, sg_call* call, const sg_watch_target* target, sg_watch
   });
 }
 
-// File systems whose other side makes changes that this kernel never hears of.
-const char* foreign(long type) {
-  switch (static_cast<unsigned long>(type) & 0xffffffffUL) {
-    case 0x01021997:
-      return "9p";
-    case 0x6969:
-      return "nfs";
-    case 0xff534d42:
-      return "cifs";
-    case 0xfe534d42:
-      return "smb2";
-    case 0x517b:
-      return "smb";
-    case 0x65735546:
-      return "fuse or virtiofs";
-    case 0x00c36400:
-      return "ceph";
-    case 0x5346414f:
-      return "afs";
-    default:
-      return nullptr;
-  }
-}
-
 sg_status probe(void* self, sg_call* call, const sg_watch_target* target) {
   const sg_host* host = static_cast<Watcher*>(self)->host;
   return guarded(host, call, [&] {
     if (target->local_root.len == 0)
       return say(host, call, SG_E_UNSUPPORTED,
-                 "inotify needs a workspace that this machine can see; use a polling watcher");
+                 "inotify needs a workspace that this machine can see");
     const std::string root(reinterpret_cast<const char*>(target->local_root.data),
                            target->local_root.len);
     struct statfs fs {};
     if (::statfs(root.c_str(), &fs) < 0)
       return say(host, call, SG_E_NOT_FOUND, "cannot watch " + root + ": " + std::strerror(errno));
-    if (const char* type = foreign(static_cast<long>(fs.f_type)))
-      return say(host, call, SG_E_UNSUPPORTED,
-                 root + " is on " + type +
-                     ", where inotify does not hear of changes from the "
-                     "other side; use a polling watcher");
+    if (const char* type = foreign(fs))
+      return say(
+          host, call, SG_E_UNSUPPORTED,
+          root + " is on " + type + ", where inotify does not hear of changes from the other side");
     const Fd fd(::inotify_init1(IN_CLOEXEC));
     if (!fd)
       return say(host, call, SG_E_FAILED,

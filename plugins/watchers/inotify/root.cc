@@ -63,6 +63,16 @@ static long limit() {
   return least;
 }
 
+// Each time that there are more or fewer of them.
+void Run::say_foreign() {
+  if (watches_.foreign() == foreign_said_) return;
+  foreign_said_ = watches_.foreign();
+  if (foreign_said_ == 0) return say_state("native", "inotify");
+  say_state("native and polling", "inotify; it does not hear of changes from the other side of " +
+                                      std::to_string(foreign_said_) +
+                                      " mounts below the root, which are polled");
+}
+
 // Once when the watches run out, and once when they suffice again.
 void Run::say_exhausted() {
   if (watches_.blind() == 0) {
@@ -94,7 +104,7 @@ void Run::say_state(const char* mode, const std::string& reason) {
   std::string json = "{\"mode\":\"" + std::string(mode) + "\",\"reason\":\"" + reason +
                      "\",\"watches\":" + std::to_string(watches_.count()) +
                      ",\"limit\":" + std::to_string(limit()) +
-                     ",\"blind\":" + std::to_string(watches_.blind()) + "}";
+                     ",\"blind\":" + std::to_string(watches_.blind() + watches_.foreign()) + "}";
   sink_->state(sink_, sg_str{json.data(), json.size()});
 }
 

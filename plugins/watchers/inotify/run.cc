@@ -79,6 +79,7 @@ std::string Run::start() {
 sg_status Run::run() {
   if (const std::string why = start(); !why.empty()) return fail(SG_E_FAILED, why);
   say_state("native", "inotify");
+  say_foreign();
   say_exhausted();
   sg_status status = drain();
   if (status == SG_OK) {
@@ -143,6 +144,7 @@ sg_status Run::drain() {
       watches_.retry_blind();
     }
     if (watches_.take_short() && !renew_ns_) renew_ns_ = now + kRenewNs;
+    say_foreign();
     say_exhausted();
     if (const sg_status status = hints_.send(sink_); status != SG_OK) return status;
     // The kernel fills the buffer as long as the next event fits: room left is a queue that was

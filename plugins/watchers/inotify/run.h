@@ -40,6 +40,7 @@ class Run {
   // root.cc
   bool watch_above();
   void check_root();
+  void say_foreign();
   void say_exhausted();
   void say_state(const char* mode, const std::string& reason);
 
@@ -58,7 +59,8 @@ class Run {
   Watches watches_;
   bool lost_ = false;
   bool root_doubted_ = false;
-  bool exhausted_ = false;       // said already
+  bool exhausted_ = false;  // said already
+  size_t foreign_said_ = 0;
   uint64_t renew_ns_ = 0;        // when to begin anew after a shortage, 0 never
   uint64_t root_retry_ns_ = 0;   // when to look for the root again, 0 never
   uint64_t blind_retry_ns_ = 0;  // when to try again for watches, 0 never

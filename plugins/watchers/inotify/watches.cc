@@ -13,6 +13,8 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "foreign.h"
+
 namespace inotify_watcher {
 
 constexpr int kOpenDepth = 32;  // directories held open at once while a new tree is read
@@ -35,6 +37,11 @@ static int open_dir(int at, const char* path) {
     const int fd = static_cast<int>(::syscall(SYS_openat2, at, path, &how, sizeof how));
     if (fd >= 0 || (errno != EAGAIN && errno != EINTR)) return fd;
   }
+}
+
+static bool is_foreign(int fd) {
+  struct statfs fs {};
+  return ::fstatfs(fd, &fs) == 0 && foreign(fs);
 }
 
 Watches::Watches(int inotify, const std::vector<std::string>& ignore, Tell tell)
@@ -157,8 +164,9 @@ Watches::Came Watches::adopt(Node* dir, std::string_view name) {
 Watches::Came Watches::place(Node* dir, std::string_view name, int fd) {
   struct stat st {};
   if (::fstat(fd, &st) < 0) return Came::nothing;
-  const int wd = add_watch(fd);
-  const int error = errno;
+  const bool mount = st.st_dev != dir->device && is_foreign(fd);
+  const int wd = mount ? -1 : add_watch(fd);
+  const int error = mount ? ENOSPC : errno;
   Node* known = child(dir, name);
   if (known && known->wd == wd && wd >= 0) return Came::same;
   const bool same_inode = known && known->inode == st.st_ino && known->device == st.st_dev;
@@ -182,6 +190,7 @@ Watches::Came Watches::place(Node* dir, std::string_view name, int fd) {
     node->inode = st.st_ino;
     node->wd = wd;
     node->stale = true;
+    node->foreign = mount;
   }
   Node* placed = node.get();
   attach(dir, name, std::move(node));
@@ -298,7 +307,7 @@ void Watches::drop(Node* node) {
     ::inotify_rm_watch(inotify_, node->wd);
     node->wd = -1;
   }
-  if (node->blind) --blind_;
+  if (node->blind) --(node->foreign ? foreign_ : blind_);
   node->blind = false;
   for (auto& one : node->children) drop(one.get());
 }
@@ -319,7 +328,8 @@ void Watches::renew() {
 void Watches::set_blind(Node* node, bool blind) {
   if (node->blind == blind) return;
   node->blind = blind;
-  blind ? ++blind_ : --blind_;
+  size_t& count = node->foreign ? foreign_ : blind_;
+  blind ? ++count : --count;
   tell_(blind ? SG_HINT_BLIND : SG_HINT_SEEING, node);
 }
 
@@ -329,7 +339,7 @@ void Watches::retry_blind() {
   while (!todo.empty()) {
     Node* node = todo.back();
     todo.pop_back();
-    if (node->blind) found.push_back(node);
+    if (node->blind && !node->foreign) found.push_back(node);
     for (auto& one : node->children) todo.push_back(one.get());
   }
   for (Node* node : found) {

@@ -36,8 +36,9 @@ struct Node {
   int wd = -1;
   uint64_t device = 0;
   uint64_t inode = 0;
-  bool blind = false;  // no watch could be had for it
-  bool stale = false;  // something below it changed while it could not be reached: read it again
+  bool blind = false;    // no watch could be had for it, or none would tell
+  bool foreign = false;  // the latter: a mount of a file system that others change
+  bool stale = false;    // something below it changed while it could not be reached: read it again
   std::vector<std::unique_ptr<Node>> children;  // in order of their names
 };
 
@@ -49,7 +50,7 @@ class Watches {
     nothing,  // no such directory, or it can not be watched
     same,     // known, at this place
     newly,    // new here: all below it was watched and must be looked at
-    blind,    // no watches left
+    blind,    // no watches left, or no use in one
   };
   using Tell = std::function<void(uint32_t kind, const Node* dir)>;
 
@@ -81,7 +82,8 @@ class Watches {
   void stamp(uint64_t now_ns) { now_ns_ = now_ns; }
 
   size_t count() const { return by_wd_.size(); }
-  size_t blind() const { return blind_; }
+  size_t blind() const { return blind_; }      // for want of watches
+  size_t foreign() const { return foreign_; }  // because none would tell
   void retry_blind();
   // Directories below the root, watched or not; for people.
   size_t count_dirs() const;
@@ -114,7 +116,7 @@ class Watches {
   std::unique_ptr<Node> root_;
   std::unordered_map<int, Node*> by_wd_;
   std::vector<Limbo> limbo_;
-  size_t blind_ = 0;
+  size_t blind_ = 0, foreign_ = 0;
   bool short_ = false;
   uint64_t now_ns_ = 0;
   const Node* memo_ = nullptr;  // the node that path_ is of

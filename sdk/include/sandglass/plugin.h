@@ -582,6 +582,16 @@ typedef struct sg_watch_target {
 } sg_watch_target;
 
 /* Every function: on any thread while run() has not returned. */
+/* All entries of one directory; where it could not be read to its end, `complete` is 0 and no
+   name that is missing counts as deleted. */
+typedef struct sg_listing {
+  uint32_t struct_size;
+  uint32_t complete;
+  sg_bytes directory; /* below the target's root; empty for the root */
+  const sg_entry *const *entries;
+  size_t count;
+} sg_listing;
+
 typedef struct sg_watch_sink {
   uint32_t struct_size;
   uint32_t reserved;
@@ -594,6 +604,10 @@ typedef struct sg_watch_sink {
                        const sg_entry *const *entries, size_t count, uint32_t complete);
   /* For people: mode, reason, watches used, limit. */
   void (*state)(struct sg_watch_sink *sink, sg_str json);
+  /* Many directories of one look, judged at once: deletes come first, also those of names that
+     went from one of them to another. A later one of the same directory replaces an earlier. */
+  sg_status (*listings)(struct sg_watch_sink *sink, const sg_listing *const *listings,
+                        size_t count);
 } sg_watch_sink;
 
 /* Tells where something changed below a directory. run() has a thread of its own
@@ -630,7 +644,9 @@ typedef struct sg_hook {
 enum {
   SG_TYPE_CONCURRENT = 1,   /* [self] functions may run at once */
   SG_TYPE_OWN_THREADS = 2,  /* starts threads; destroy() joins them */
-  SG_TYPE_NEEDS_PROCESS = 4 /* load only with isolation: process (a Go runtime, say) */
+  SG_TYPE_NEEDS_PROCESS = 4, /* load only with isolation: process (a Go runtime, say) */
+  SG_TYPE_LISTS = 8 /* a watcher that tells by listings and facts what is there, near or far: the
+                       host does not look itself */
 };
 
 typedef struct sg_type {

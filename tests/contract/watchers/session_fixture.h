@@ -1,4 +1,5 @@
-// A session with the shipped inotify watcher over a directory of its own.
+// A session with a shipped watcher over a directory of its own: inotify, or what the program was
+// built for.
 #pragma once
 
 #include <fcntl.h>
@@ -6,6 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "base/clock.h"
 #include "plugin/registry.h"
@@ -23,11 +25,19 @@ constexpr int kLongMs = 30'000;  // a deadline, never waited for in full
 #define SANDGLASS_WATCHER_NAME "inotify"
 #endif
 
-inline std::shared_ptr<plugin::Instance> make_watcher() {
-  static plugin::Registry registry({{SANDGLASS_WATCHER, "", "test"}});
-  auto type = registry.find(SG_KIND_WATCHER, SANDGLASS_WATCHER_NAME);
+// Sees what it sees by looking, now and then.
+constexpr bool kPolls = std::string_view(SANDGLASS_WATCHER_NAME) == "poll";
+
+inline const plugin::Registry& registry() {
+  static const plugin::Registry registry({{SANDGLASS_WATCHER, "", "test"}});
+  return registry;
+}
+
+inline std::shared_ptr<plugin::Instance> make_watcher(plugin::HostServices services) {
+  auto type = registry().find(SG_KIND_WATCHER, SANDGLASS_WATCHER_NAME);
   if (!type) throw std::runtime_error(type.error().text);
-  auto instance = plugin::Instance::create(**type, SANDGLASS_WATCHER_NAME, config::Value{}, {});
+  auto instance = plugin::Instance::create(**type, SANDGLASS_WATCHER_NAME, config::Value{},
+                                           std::move(services));
   if (!instance) throw std::runtime_error(instance.error().text);
   return *instance;
 }
@@ -37,16 +47,31 @@ class SessionTest : public ::testing::Test {
   SessionTest() : root_(dir_ / "root") { ::mkdir(root_.c_str(), 0755); }
 
   void start(const std::vector<std::string>& ignore = {".git", "node_modules"}) {
+    ignore_ = ignore;
     replica_ = std::make_unique<Replica>(root_, ignore);
-    Target target;
-    target.ignore = ignore;
-    target.sandbox_id = "s";
-    target.local_root = root_;
-    target.interval_ms = 20;
     auto session = Session::start(
-        make_watcher(), target, [this](std::vector<FileChange> batch) { take(batch); }, kLongMs);
+        make_watcher(services()), target(), [this](std::vector<FileChange> batch) { take(batch); },
+        kLongMs);
     ASSERT_TRUE(session) << session.error().text;
     session_ = std::move(*session);
+  }
+  // A poll looks when it is flushed, so that no test depends on when else it looked.
+  virtual Target target() const {
+    Target target;
+    target.ignore = ignore_;
+    target.sandbox_id = "s";
+    target.local_root = root_;
+    target.interval_ms = kPolls ? 600'000 : 20;
+    return target;
+  }
+  // Commands for sandbox "s" run in the root, for another in the directory of its name.
+  virtual plugin::HostServices services() const {
+    plugin::HostServices out;
+    out.exec = [this](sg_call* call, std::string_view id, const sg_exec* exec, sg_io* io,
+                      sg_exit* end) {
+      return plugin::exec_in(id == "s" ? root_ : at(std::string(id)))(call, id, exec, io, end);
+    };
+    return out;
   }
   void TearDown() override {
     if (!session_) return;
@@ -68,6 +93,7 @@ class SessionTest : public ::testing::Test {
     });
     return lines;
   }
+  std::string mode() const { return nlohmann::json::parse(session_->state_json())["mode"]; }
   Lines sorted() {
     Lines lines = flushed();
     std::sort(lines.begin(), lines.end());
@@ -88,6 +114,7 @@ class SessionTest : public ::testing::Test {
 
   sandglass::testing::TempDir dir_;
   const std::string root_;
+  std::vector<std::string> ignore_;
   std::unique_ptr<Replica> replica_;
   std::unique_ptr<Session> session_;
 };

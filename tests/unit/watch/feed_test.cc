@@ -14,22 +14,25 @@ constexpr int64_t kSoonNs = 10'000'000'000;  // a deadline, never waited for in 
 
 class FeedTest : public ::testing::Test {
  protected:
-  void start() {
+  void start(bool lists = false) {
     replica_ = std::make_unique<Replica>(dir_.path());
     Target target;
     target.local_root = dir_.path();
     target.interval_ms = 5;
-    feed_ = std::make_unique<Feed>(target, [this](std::vector<FileChange> batch) {
-      replica_->apply(batch);
-      std::lock_guard lock(mutex_);
-      for (const FileChange& one : batch)
-        told_.push_back(one.kind == ChangeKind::rescan ? "rescan" : one.path);
-      came_.notify_all();
-    });
+    feed_ = std::make_unique<Feed>(
+        target,
+        [this](std::vector<FileChange> batch) {
+          replica_->apply(batch);
+          std::lock_guard lock(mutex_);
+          for (const FileChange& one : batch)
+            told_.push_back(one.kind == ChangeKind::rescan ? "rescan" : one.path);
+          came_.notify_all();
+        },
+        lists);
     abi_ = feed_->abi();
   }
-  void ready() {
-    start();
+  void ready(bool lists = false) {
+    start(lists);
     abi_->ready(abi_);
     ASSERT_TRUE(feed_->wait_ready(mono_ns() + kSoonNs));
     feed_->go_live();
@@ -45,6 +48,20 @@ class FeedTest : public ::testing::Test {
     one.path = {reinterpret_cast<const uint8_t*>(path.data()), path.size()};
     const sg_hint* const list[] = {&one};
     return abi_->hints(abi_, list, 1);
+  }
+
+  // Of the root: regular files.
+  sg_status list(const std::vector<std::string>& names) {
+    std::vector<sg_entry> entries;
+    std::vector<const sg_entry*> pointers;
+    for (const std::string& name : names) {
+      sg_entry& one = entries.emplace_back();
+      one.struct_size = sizeof one;
+      one.type = 'f';
+      one.name = {reinterpret_cast<const uint8_t*>(name.data()), name.size()};
+    }
+    for (const sg_entry& one : entries) pointers.push_back(&one);
+    return abi_->listing(abi_, {nullptr, 0}, pointers.data(), pointers.size(), 1);
   }
 
   bool wait_for(const std::string& what) {
@@ -177,6 +194,54 @@ TEST_F(FeedTest, Closed_NothingIsDelivered) {  // W8
   EXPECT_EQ(hint(SG_HINT_ENTRY, kSaved, "f"), SG_E_CANCELLED);
   feed_->audit();
   EXPECT_EQ(replica_->take_log(), Lines{});
+}
+
+TEST_F(FeedTest, WatcherThatLists_NothingIsLookedAt) {  // W7
+  dir_.write("there", "1");
+  ready(true);
+  EXPECT_EQ(feed_->numbers().files, 0u);
+  feed_->audit();
+  hint(SG_HINT_ENTRY, kSaved, "there");
+  EXPECT_EQ(list({"told"}), SG_OK);
+  EXPECT_EQ(replica_->take_log(), Lines{"create told"});
+}
+
+TEST_F(FeedTest, Canary_InAListing_IsMetAndNeverReported) {  // W2
+  start(true);
+  abi_->ready(abi_);
+  feed_->expect(".canary");
+  list({"a"});
+  EXPECT_FALSE(feed_->wait_expected(mono_ns()));
+  list({"a", ".canary"});
+  EXPECT_TRUE(feed_->wait_expected(mono_ns() + kSoonNs));
+  feed_->go_live();
+  list({"a", ".canary"});
+  list({"a"});
+  EXPECT_EQ(replica_->take_log(), Lines{});
+}
+
+TEST_F(FeedTest, ConsumerBehind_FactsAreKept) {  // W5
+  ready(true);
+  list({"a", "b"});
+  replica_->take_log();
+  std::atomic<bool> behind{true};
+  feed_->set_backlogged([&] { return behind.load(); });
+  list({"b"});
+  hint(SG_HINT_CHANGED, kData, "b");
+  EXPECT_EQ(replica_->take_log(), Lines{});
+  told_.clear();
+  behind = false;
+  ASSERT_TRUE(wait_for("b"));
+  EXPECT_EQ(replica_->take_log(), (Lines{"rescan", "change b"}));
+  list({"b"});
+  EXPECT_EQ(replica_->take_log(), Lines{"delete a"});
+}
+
+TEST_F(FeedTest, WatcherThatListsAndEnds_IsAnError) {
+  const sandglass::testing::Logged logged;
+  ready(true);
+  feed_->ended(fail(Fault::lost, "the box went away"));
+  EXPECT_EQ(logged.count("the watcher ended, changes are not seen: the box went away"), 1u);
 }
 
 }  // namespace sandglass::watch::testing

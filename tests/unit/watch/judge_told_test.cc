@@ -26,7 +26,8 @@ class ToldTest : public ::testing::Test {
     return one;
   }
   Lines list(const std::string& dir, std::vector<Entry> entries, bool complete = true) {
-    return lines(judge_.listing(dir, entries, complete));
+    const Listing one[] = {{dir, entries, complete}};
+    return lines(judge_.listings(one));
   }
 
   Judge judge_{"", {".git", "node_modules"}};
@@ -61,6 +62,50 @@ TEST_F(ToldTest, IncompleteListing_DeletesNothing) {  // W7
   list("", {entry("a", 'f'), entry("b", 'f')});
   EXPECT_EQ(list("", {entry("b", 'f')}, false), Lines{});
   EXPECT_EQ(list("", {entry("b", 'f')}, true), Lines{"delete a"});
+}
+
+TEST_F(ToldTest, ListingsOfOneLook_DeletesComeFirst) {  // W4
+  list("", {entry("a", 'd'), entry("b", 'd')});
+  list("a", {entry("x", 'f')});
+  list("b", {entry("y", 'f')});
+  const std::vector<Entry> a{entry("y", 'f')}, b{entry("x", 'f')};
+  const Listing look[] = {{"a", a}, {"b", b}};
+  EXPECT_EQ(lines(judge_.listings(look)),
+            (Lines{"delete a/x", "delete b/y", "create a/y", "create b/x"}));
+}
+
+TEST_F(ToldTest, DirectoryNoLongerListed_GoesWithAllBelow) {
+  list("", {entry("d", 'd'), entry("e", 'd')});
+  list("d", {entry("deep", 'd')});
+  list("d/deep", {entry("f", 'f')});
+  list("e", {entry("g", 'f')});
+  EXPECT_EQ(list("", {entry("e", 'd')}), Lines{"delete d/deep/f"});
+  EXPECT_EQ(list("", {}), Lines{"delete e/g"});  // the root is gone
+  EXPECT_EQ(list("", {entry("e", 'd')}), Lines{});
+  EXPECT_EQ(list("e", {entry("g", 'f')}), Lines{"create e/g"});
+}
+
+TEST_F(ToldTest, DirectoryAndLinkSwap) {
+  list("", {entry("d", 'd')});
+  list("d", {entry("f", 'f')});
+  EXPECT_EQ(list("", {entry("d", 'l')}), (Lines{"delete d/f", "create d"}));
+  EXPECT_EQ(list("", {entry("d", 'd')}), Lines{"delete d"});
+  EXPECT_EQ(list("d", {entry("f", 'f')}), Lines{"create d/f"});
+}
+
+TEST_F(ToldTest, AllNamesOfAFile_AreComparedByThemselves) {  // A12
+  Entry a = entry("a", 'f'), b = entry("b", 'f');
+  a.seen.inode = b.seen.inode = 7;
+  list("", {a, b});
+  a.seen.mtime_ns = b.seen.mtime_ns = 9;
+  EXPECT_EQ(list("", {a, b}), (Lines{"change a", "change b"}));
+  EXPECT_EQ(list("", {b}), Lines{"delete a"});
+}
+
+TEST_F(ToldTest, Rescan_LeavesTheTreeToTheNextListings) {  // W5
+  list("", {entry("a", 'f')});
+  EXPECT_EQ(lines(judge_.rescan()), Lines{"rescan"});
+  EXPECT_EQ(list("", {entry("a", 'f')}), Lines{});
 }
 
 }  // namespace sandglass::watch::testing

@@ -79,6 +79,13 @@ class Replica {
   explicit Replica(std::string root, std::vector<std::string> ignore = {".git", "node_modules"})
       : root_(std::move(root)), ignore_(std::move(ignore)), known_(disk()) {}
 
+  // Other names of directories to leave out; begins anew.
+  void ignore(std::vector<std::string> names) {
+    std::lock_guard lock(mutex_);
+    ignore_ = std::move(names);
+    known_ = disk();
+  }
+
   Known_map disk() const {
     Known_map out;
     const int fd = ::open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -150,7 +157,7 @@ class Replica {
 
  private:
   const std::string root_;
-  const std::vector<std::string> ignore_;
+  std::vector<std::string> ignore_;
   std::mutex mutex_;
   Known_map known_;
   std::vector<FileChange> log_;

@@ -58,6 +58,11 @@ class WatchSink {
                bool complete) const {
     return check(sink_->listing(sink_, bytes(directory), entries, count, complete ? 1 : 0));
   }
+  bool listings(const sg_listing* const* listings, size_t count) const {
+    if (!SG_HAS(sg_watch_sink, sink_, listings) || !sink_->listings)
+      throw Error(SG_E_UNSUPPORTED, "this host takes one listing at a time");
+    return check(sink_->listings(sink_, listings, count));
+  }
 
  private:
   static bool check(sg_status status) {
