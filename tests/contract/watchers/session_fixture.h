@@ -1,4 +1,4 @@
-// A session with the shipped inotify watcher over a directory of its own.
+// A session with a shipped watcher over a directory of its own.
 #pragma once
 
 #include <fcntl.h>
@@ -32,9 +32,27 @@ inline std::shared_ptr<plugin::Instance> make_watcher() {
   return *instance;
 }
 
+// Why the watcher cannot work below `directory` on this machine, or "".
+inline std::string unwatchable(const std::string& directory) {
+  const auto watcher = make_watcher();
+  const auto methods = watcher->methods<sg_watcher>();
+  if (!methods.probe) return {};
+  sg_watch_target target{};
+  target.struct_size = sizeof target;
+  target.local_root = {reinterpret_cast<const uint8_t*>(directory.data()), directory.size()};
+  plugin::Call call({});
+  const Status probed =
+      watcher->call(call, [&](void* self) { return methods.probe(self, call.abi(), &target); });
+  return probed ? "" : probed.error().text;
+}
+
 class SessionTest : public ::testing::Test {
  protected:
   SessionTest() : root_(dir_ / "root") { ::mkdir(root_.c_str(), 0755); }
+
+  void SetUp() override {
+    if (const std::string why = unwatchable(root_); !why.empty()) GTEST_SKIP() << why;
+  }
 
   void start() {
     replica_ = std::make_unique<Replica>(root_);
