@@ -40,9 +40,12 @@ Result<proc::Spawn> spawn_of(const sg_exec& exec, uint64_t owner) {
 // Feeds a plugin's sg_io; the first status it answers other than SG_OK ends that direction.
 class Feed {
  public:
-  Feed(sg_io* io, const proc::Spawn& what) : io_(io), table_(io ? *io : sg_io{}) {
-    if (table_.started)
-      out_.started = [this](int pid, int pidfd) {
+  Feed(sg_io* io, const proc::Spawn& what, const std::function<void(int pid)>& tell_host)
+      : io_(io), table_(io ? *io : sg_io{}) {
+    if (table_.started || tell_host)
+      out_.started = [this, tell = tell_host](int pid, int pidfd) {
+        if (tell) tell(pid);
+        if (!table_.started) return;
         sg_started started{};
         started.struct_size = sizeof started;
         started.pid = pid;
@@ -95,7 +98,7 @@ sg_status run(const sg_host* host, sg_call* call, const sg_exec* exec, sg_io* io
     if (call) limits.deadline_ns = static_cast<int64_t>(call->deadline_ns);
     if (call) limits.cancel_fd = call->cancel_fd;
     SafeIo safe(io, callbacks);
-    Feed feed(safe.abi(), *spawn);
+    Feed feed(safe.abi(), *spawn, Host::of(host).services().started);
     const auto ended = proc::run(*spawn, feed.io(), limits);
     if (!ended)
       return fail_call(host, call, status_of(ended.error().fault), 0, {}, ended.error().text);

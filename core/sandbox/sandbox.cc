@@ -15,7 +15,8 @@ constexpr int64_t kSecond = 1'000'000'000;
 constexpr int kReadyMs = 60'000;
 constexpr int kTearDownMs = 60'000;
 
-std::vector<Event> events_of(const std::vector<watch::FileChange>& batch) {
+std::vector<Event> events_of(const std::vector<watch::FileChange>& batch,
+                             const Attribution& attribution) {
   const int64_t wall = wall_ns(), mono = mono_ns();
   std::vector<Event> events;
   events.reserve(batch.size());
@@ -24,7 +25,6 @@ std::vector<Event> events_of(const std::vector<watch::FileChange>& batch) {
     e.flags = change.flags;
     e.seen_ns = change.seen_ns;
     e.time_ns = change.seen_ns ? wall - (mono - change.seen_ns) : wall;
-    e.actor.pid = change.pid;
     if (change.kind == watch::ChangeKind::rescan) {
       e.kind = EventKind::rescan;
       e.topic = "sandbox.rescan";
@@ -33,6 +33,7 @@ std::vector<Event> events_of(const std::vector<watch::FileChange>& batch) {
       e.kind = static_cast<EventKind>(change.kind);
       e.topic = "sandbox.file";
       e.path = change.path;
+      attribution.settle(change, e);
     }
     events.push_back(std::move(e));
   }
@@ -57,7 +58,10 @@ std::string error_json(const Error& error) {
 }  // namespace
 
 Sandbox::Sandbox(const plugin::Registry& registry, const Store& store, Settings settings)
-    : registry_(registry), store_(store), settings_(std::move(settings)) {}
+    : registry_(registry),
+      store_(store),
+      settings_(std::move(settings)),
+      attribution_(std::make_shared<Attribution>()) {}
 
 Sandbox::~Sandbox() {
   (void)destroy();
@@ -99,11 +103,14 @@ Status Sandbox::start_watcher(const std::string& local_root) {
   Journal* journal = journal_.get();
   auto session = watch::Session::start(
       std::move(*instance), std::move(target),
-      [journal](std::vector<watch::FileChange> batch) { journal->append(events_of(batch)); },
+      [journal, attribution = attribution_](std::vector<watch::FileChange> batch) {
+        journal->append(events_of(batch, *attribution));
+      },
       kReadyMs);
   if (!session) return tl::unexpected(session.error());
   session_ = std::move(*session);
   session_->set_backlogged([journal] { return journal->backlogged(); });
+  if (session_->state_json().find("\"writers\":true") != std::string::npos) attribution_->begin();
   record_.watcher = name;
   return {};
 }
@@ -151,6 +158,7 @@ void Sandbox::watch_for_loss() {
 }
 
 Status Sandbox::settle(int timeout_ms) {
+  std::lock_guard lock(settling_);
   Status seen = session_ ? session_->audit(timeout_ms) : Status{};
   if (!seen) log::error("the watcher did not settle: " + seen.error().text);
   Status written = journal_->sync(timeout_ms);
@@ -170,6 +178,7 @@ static std::string missed(const DrainReport::Part& part) {
 }
 
 void Sandbox::drain_hooks(int timeout_ms) {
+  std::lock_guard lock(settling_);
   const DrainReport report = dispatcher_->drain(timeout_ms);
   if (report.late.events) log::error(missed(report.late) + " before the deadline");
   if (report.kept.events) log::error(missed(report.kept) + " yet; they are kept for it");
@@ -177,7 +186,13 @@ void Sandbox::drain_hooks(int timeout_ms) {
 }
 
 std::string Sandbox::watcher_state_json() const {
-  return session_ ? session_->state_json() : "{}";
+  std::string json = session_ ? session_->state_json() : "{}";
+  const std::string source = attribution_->source();
+  if (!session_ || source.empty()) return json;
+  json.pop_back();
+  json += ",\"processes\":";
+  append_json_string(json, source);
+  return json + "}";
 }
 
 // Watcher and hooks have what was written so far; nothing watches any more.

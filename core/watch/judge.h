@@ -149,8 +149,9 @@ class Judge {
   std::vector<FileChange> deletes_;
   std::vector<News> news_;
   std::vector<Dir*> to_walk_;
-  Writers came_with_;    // who moved the directory that is being walked here, with all below
-  bool awaits_ = false;  // who made it is known: what is below tells of itself, with its own writers
+  Writers came_with_;  // who moved the directory that is being walked here, with all below
+  bool awaits_ =
+      false;  // who made it is known: what is below tells of itself, with its own writers
   int64_t looked_ns_ = 0;
   bool hinted_ = false;    // this batch is an audit: walks find only what no hint can tell
   std::string memo_path_;  // the directory of the last hint

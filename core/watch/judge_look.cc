@@ -159,7 +159,8 @@ void Judge::walk(Dir* dir) {
   if (read == Found::present) drop_unmet(dir, &path, cause);
 }
 
-// True for a new file where its own hint, which knows who wrote it, is in this batch or surely on its way.
+// True for a new file where its own hint, which knows who wrote it, is in this batch or surely on
+// its way.
 bool Judge::tells_of_itself(const Dir* dir, const std::string& dir_path, std::string_view name) {
   if (tree_.find(dir, name)) return false;
   std::string path = dir_path.empty() ? "" : dir_path + "/";
