@@ -6,12 +6,14 @@ set -eu
 build="g++ cmake ninja-build pkg-config git libboost1.81-dev libboost-filesystem1.81-dev libgit2-dev
 libyaml-cpp-dev libspdlog-dev libsqlite3-dev nlohmann-json3-dev libvalijson-dev libcli11-dev
 libssl-dev libexpected-dev zlib1g-dev"
+# Optional: with both, the writers of files are followed with BPF.
+bpf="clang libbpf-dev"
 test="libgtest-dev libgmock-dev libbenchmark-dev clang libclang-rt-14-dev python3 ccache procps bsdutils
 busybox-static toybox bindfs fuse3"
 
 case "${1:-build}" in
-  build) wanted=$build ;;
-  test) wanted="$build $test" ;;
+  build) wanted="$build $bpf" ;;
+  test) wanted="$build $bpf $test" ;;
   *) echo "usage: packages.sh build|test" >&2; exit 2 ;;
 esac
 

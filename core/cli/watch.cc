@@ -70,7 +70,7 @@ Event event_of(const watch::FileChange& change, uint64_t seq) {
   e.flags = change.flags;
   e.seen_ns = change.seen_ns;
   e.time_ns = change.seen_ns ? wall_ns() - (mono_ns() - change.seen_ns) : wall_ns();
-  e.actor.pid = change.pid;
+  e.actor.pid = change.writers.last();
   const bool rescan = change.kind == watch::ChangeKind::rescan;
   e.kind = rescan ? EventKind::rescan : static_cast<EventKind>(change.kind);
   e.topic = rescan ? "sandbox.rescan" : "sandbox.file";

@@ -45,9 +45,12 @@ Result<proc::Spawn> spawn_of(const sg_exec& exec, uint64_t owner) {
 // Feeds a plugin's sg_io; the first status it answers other than SG_OK ends that direction.
 class Feed {
  public:
-  Feed(sg_io* io, const proc::Spawn& what) : io_(io), table_(io ? *io : sg_io{}) {
-    if (table_.started)
-      out_.started = [this](int pid, int pidfd) {
+  Feed(sg_io* io, const proc::Spawn& what, const std::function<void(int pid)>& tell_host)
+      : io_(io), table_(io ? *io : sg_io{}) {
+    if (table_.started || tell_host)
+      out_.started = [this, tell = tell_host](int pid, int pidfd) {
+        if (tell) tell(pid);
+        if (!table_.started) return;
         sg_started started{};
         started.struct_size = sizeof started;
         started.pid = pid;
@@ -93,13 +96,13 @@ void give_exit(sg_exit* out, const proc::Exit& exit) {
 
 // The failure is noted on `call`.
 sg_status run_child(uint64_t owner, sg_call* call, const sg_exec& exec, sg_io* io, sg_exit* exit,
-                    int64_t deadline_ns) {
+                    int64_t deadline_ns, const std::function<void(int pid)>& tell_host) {
   const auto spawn = spawn_of(exec, owner);
   if (!spawn) return Call::explain(call, spawn.error());
   proc::Limits limits;
   limits.deadline_ns = deadline_ns;
   if (call) limits.cancel_fd = call->cancel_fd;
-  Feed feed(io, *spawn);
+  Feed feed(io, *spawn, tell_host);
   const auto ended = proc::run(*spawn, feed.io(), limits);
   if (!ended) return Call::explain(call, ended.error());
   if (exit) give_exit(exit, *ended);
@@ -111,7 +114,8 @@ sg_status run(const sg_host* host, sg_call* call, const sg_exec* exec, sg_io* io
   const sg_status status = guarded(host, call, [&]() -> sg_status {
     SafeIo safe(io, callbacks);
     return run_child(Host::of(host).number(), call, adopt<sg_exec>(exec), safe.abi(), exit,
-                     call ? static_cast<int64_t>(call->deadline_ns) : 0);
+                     call ? static_cast<int64_t>(call->deadline_ns) : 0,
+                     Host::of(host).services().started);
   });
   callbacks.finish();
   return status;
@@ -162,7 +166,7 @@ Exec exec_in(std::string directory) {
     exec.env = env.data();
     exec.envc = env.size();
     exec.cwd = bytes(directory);
-    return run_child(0, call, exec, io, exit, lent_deadline(call));
+    return run_child(0, call, exec, io, exit, lent_deadline(call), nullptr);
   };
 }
 

@@ -36,6 +36,8 @@ struct HostServices {
   std::function<sg_status(sg_call*, std::string_view sandbox_id, sg_bytes path, uint64_t offset,
                           uint64_t max_bytes, sg_out*)>
       read;
+  // A child of the process service was started; before its first instruction.
+  std::function<void(int pid)> started;
   // How far a plugin's long work is; without it a line is logged once a second at most.
   std::function<void(sg_call*, uint64_t done, uint64_t total, std::string_view what)> progress;
 };

@@ -115,7 +115,7 @@ Status Sandbox::open(Left& left) {
 
 Status Sandbox::open_hooks() {
   const config::Definition& d = settings_.definition;
-  auto handlers = make_handlers(registry_, *journal_, d.hooks);
+  auto handlers = make_handlers(registry_, *journal_, attribution_, d.hooks);
   if (!handlers) return tl::unexpected(handlers.error());
   git::ContentOptions options;
   options.redact = d.redact;

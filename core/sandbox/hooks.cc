@@ -28,6 +28,7 @@ static uint64_t mask_of(config::HookPoint point) {
 }
 
 Result<std::vector<Handler>> make_handlers(const plugin::Registry& registry, Journal& journal,
+                                           const std::shared_ptr<Attribution>& attribution,
                                            const std::vector<config::HookBinding>& bindings) {
   std::vector<Handler> out;
   for (const config::HookBinding& binding : bindings) {
@@ -38,8 +39,12 @@ Result<std::vector<Handler>> make_handlers(const plugin::Registry& registry, Jou
         error.text = place + ": " + error.text;
       return tl::unexpected(std::move(error));
     }
+    plugin::HostServices services = event_services(journal);
+    services.started = [attribution, name = binding.name](int pid) {
+      attribution->hook_process(name, pid);
+    };
     auto instance =
-        plugin::Instance::create(**type, binding.name, binding.use.with, event_services(journal));
+        plugin::Instance::create(**type, binding.name, binding.use.with, std::move(services));
     if (!instance) return tl::unexpected(instance.error());
     out.push_back({binding.name,
                    std::move(*instance),

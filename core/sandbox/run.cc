@@ -94,7 +94,14 @@ Result<RunResult> run(Sandbox& box, RunRequest request, ExecIo& io, Cancellation
   box.append(EventKind::run_start, "sandbox.run.start", start_json(request), request.run_id);
   result.state = RunState::running;
   const int64_t began = mono_ns();
-  auto ended = box.provider().exec(box.record().provider_id, request.exec, io, cancel, &abi);
+  Attribution& attribution = box.attribution();
+  attribution.run_begins(request.run_id);
+  ExecIo own_io = io;
+  own_io.started = [&](int pid) {
+    attribution.run_process(request.run_id, pid);
+    if (io.started) io.started(pid);
+  };
+  auto ended = box.provider().exec(box.record().provider_id, request.exec, own_io, cancel, &abi);
   result.duration_ns = mono_ns() - began;
 
   Error error;
@@ -108,6 +115,7 @@ Result<RunResult> run(Sandbox& box, RunRequest request, ExecIo& io, Cancellation
   }
   const int64_t end = mono_ns() + 30'000'000'000;
   (void)box.settle(remaining_ms(end));
+  attribution.run_ends(request.run_id);
   box.drain_hooks(10'000);
   box.append(EventKind::run_end, "sandbox.run.end", end_json(result, ended ? nullptr : &error),
              request.run_id);

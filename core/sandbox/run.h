@@ -32,7 +32,8 @@ std::string shown_command(const std::vector<std::string>& argv);
 
 // Runs to the end. RUN_START is journaled before the command starts; RUN_END after everything it
 // wrote was journaled and the hooks were drained (rules H6, W8). An error is a fault of ours: the
-// command did not run, or was not seen to its end; RUN_END says so as well.
+// command did not run, or was not seen to its end; RUN_END says so as well. Several may run in one
+// sandbox at once, each on a thread of its own.
 Result<RunResult> run(Sandbox& box, RunRequest request, ExecIo& io, Cancellation& cancel);
 
 }  // namespace sandglass::sandbox

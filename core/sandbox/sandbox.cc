@@ -15,7 +15,8 @@ constexpr int64_t kSecond = 1'000'000'000;
 constexpr int kReadyMs = 60'000;
 constexpr int kTearDownMs = 60'000;
 
-std::vector<Event> events_of(const std::vector<watch::FileChange>& batch) {
+std::vector<Event> events_of(const std::vector<watch::FileChange>& batch,
+                             const Attribution& attribution) {
   const int64_t wall = wall_ns(), mono = mono_ns();
   std::vector<Event> events;
   events.reserve(batch.size());
@@ -24,7 +25,6 @@ std::vector<Event> events_of(const std::vector<watch::FileChange>& batch) {
     e.flags = change.flags;
     e.seen_ns = change.seen_ns;
     e.time_ns = change.seen_ns ? wall - (mono - change.seen_ns) : wall;
-    e.actor.pid = change.pid;
     if (change.kind == watch::ChangeKind::rescan) {
       e.kind = EventKind::rescan;
       e.topic = "sandbox.rescan";
@@ -33,6 +33,7 @@ std::vector<Event> events_of(const std::vector<watch::FileChange>& batch) {
       e.kind = static_cast<EventKind>(change.kind);
       e.topic = "sandbox.file";
       e.path = change.path;
+      attribution.settle(change, e);
     }
     events.push_back(std::move(e));
   }
@@ -57,7 +58,10 @@ std::string error_json(const Error& error) {
 }  // namespace
 
 Sandbox::Sandbox(const plugin::Registry& registry, const Store& store, Settings settings)
-    : registry_(registry), store_(store), settings_(std::move(settings)) {}
+    : registry_(registry),
+      store_(store),
+      settings_(std::move(settings)),
+      attribution_(std::make_shared<Attribution>()) {}
 
 Sandbox::~Sandbox() {
   (void)destroy();
@@ -101,12 +105,15 @@ Status Sandbox::start_watcher(const std::string& local_root) {
       {wanted.watcher, wanted.watcher_with, provider_->lend(record_.id, record_.provider_id),
        kReadyMs},
       std::move(target),
-      [journal](std::vector<watch::FileChange> batch) { journal->append(events_of(batch)); });
+      [journal, attribution = attribution_](std::vector<watch::FileChange> batch) {
+        journal->append(events_of(batch, *attribution));
+      });
   if (!started) return tl::unexpected(started.error());
   session_ = std::move(started->session);
   session_->set_backlogged([journal] { return journal->backlogged(); });
   record_.watcher = started->watcher;
   record_.watching = session_->state_json();
+  if (record_.watching.find("\"writers\":true") != std::string::npos) attribution_->begin();
   return {};
 }
 
@@ -153,6 +160,7 @@ void Sandbox::watch_for_loss() {
 }
 
 Status Sandbox::settle(int timeout_ms) {
+  std::lock_guard lock(settling_);
   Status seen = session_ ? session_->audit(timeout_ms) : Status{};
   if (!seen) log::error("the watcher did not settle: " + seen.error().text);
   note_watching();
@@ -182,6 +190,7 @@ static std::string missed(const DrainReport::Part& part) {
 }
 
 void Sandbox::drain_hooks(int timeout_ms) {
+  std::lock_guard lock(settling_);
   const DrainReport report = dispatcher_->drain(timeout_ms);
   if (report.late.events) log::error(missed(report.late) + " before the deadline");
   if (report.kept.events) log::error(missed(report.kept) + " yet; they are kept for it");
@@ -189,7 +198,13 @@ void Sandbox::drain_hooks(int timeout_ms) {
 }
 
 std::string Sandbox::watcher_state_json() const {
-  return session_ ? session_->state_json() : "{}";
+  std::string json = session_ ? session_->state_json() : "{}";
+  const std::string source = attribution_->source();
+  if (!session_ || source.empty()) return json;
+  json.pop_back();
+  json += ",\"processes\":";
+  append_json_string(json, source);
+  return json + "}";
 }
 
 // Watcher and hooks have what was written so far; nothing watches any more.

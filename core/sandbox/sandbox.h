@@ -1,15 +1,18 @@
 // A live sandbox: its provider, watcher, journal and hooks, driven through the lifecycle table.
 //
-// One owner, one thread: ensure(), run() and destroy() are called by the thread that owns the
-// object. Events come from the watcher's thread through the journal, never through this class.
+// One owner, one thread: ensure() and destroy() are called by the thread that owns the object; runs
+// (run.h) may overlap in between, each on a thread of its own. Events come from the watcher's
+// thread through the journal, never through this class.
 #pragma once
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 
 #include "event/dispatch.h"
+#include "sandbox/attribution.h"
 #include "sandbox/contents.h"
 #include "sandbox/provider.h"
 #include "sandbox/state.h"
@@ -48,6 +51,7 @@ class Sandbox {
   const config::Definition& definition() const { return settings_.definition; }
   Journal& journal() { return *journal_; }
   Provider& provider() { return *provider_; }
+  Attribution& attribution() { return *attribution_; }
   git::Content* content() { return contents_->newest(); }  // null where it cannot be read
   State state() const { return state_; }
   bool resumed() const { return resumed_; }
@@ -104,6 +108,7 @@ class Sandbox {
   HeldInstance held_;
   std::unique_ptr<Journal> journal_;  // outlives all below
   std::unique_ptr<Provider> provider_;
+  const std::shared_ptr<Attribution> attribution_;  // shared with hooks that were left behind
   std::shared_ptr<Contents> contents_;
   std::unique_ptr<Dispatcher> dispatcher_;
   std::unique_ptr<watch::Session> session_;
@@ -111,6 +116,7 @@ class Sandbox {
   bool resumed_ = false;
   bool made_box_ = false;  // by this object
   bool finished_ = false;
+  std::mutex settling_;  // of runs that end at once
   std::atomic<bool> gone_{false};
   Cancellation stop_waiting_;
   std::thread gone_thread_;

@@ -20,7 +20,7 @@ void Judge::Cause::fold(const Cause& other) {
   flags |= other.flags;
   whole |= other.whole;
   echo &= other.echo;
-  if (other.pid) pid = other.pid;
+  writers.add(other.writers);
   seen_ns = std::max(seen_ns, other.seen_ns);
 }
 
@@ -195,7 +195,7 @@ void Judge::drop(Node* node, const Cause& cause) {
     if (node->shared) mark_other_names(node, {SG_HINTF_META, 0, false, true, cause.seen_ns});
     if (!node->fresh) {
       const uint32_t flags = node->type == Type::link ? uint32_t{event_symlink} : 0;
-      deletes_.push_back({ChangeKind::remove, flags, path_of(node), cause.seen_ns, cause.pid});
+      deletes_.push_back({ChangeKind::remove, flags, path_of(node), cause.seen_ns, cause.writers});
     }
   }
   tree_.remove(node);
@@ -217,7 +217,7 @@ std::vector<FileChange> Judge::finish() {
     if (!node->fresh && news.meta) flags |= event_meta_only;
     const ChangeKind kind = node->fresh ? ChangeKind::create : ChangeKind::change;
     node->fresh = node->changed = false;
-    batch.push_back({kind, flags, path_of(node), news.cause.seen_ns, news.cause.pid});
+    batch.push_back({kind, flags, path_of(node), news.cause.seen_ns, news.cause.writers});
   }
   end_batch();
   return batch;

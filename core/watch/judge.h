@@ -87,7 +87,7 @@ class Judge {
  private:
   struct Cause {  // the hints folded into one look
     uint32_t flags = 0;
-    int32_t pid = 0;
+    Writers writers;
     bool whole = false;  // compare all below, too
     bool echo = false;   // came from another name of the same file
     int64_t seen_ns = 0;
@@ -134,6 +134,7 @@ class Judge {
   Node* meet(Dir* dir, std::string_view name, const Seen& seen, const Cause& cause);
   void walk_all();
   void walk(Dir* dir);
+  bool tells_of_itself(const Dir* dir, const std::string& dir_path, std::string_view name);
   void drop_unmet(Dir* dir, const std::string* path, const Cause& cause);
 
   // judge_told.cc: facts and listings
@@ -156,6 +157,9 @@ class Judge {
   std::vector<FileChange> deletes_;
   std::vector<News> news_;
   std::vector<Dir*> to_walk_;
+  Writers came_with_;  // who moved the directory that is being walked here, with all below
+  bool awaits_ =
+      false;  // who made it is known: what is below tells of itself, with its own writers
   int64_t looked_ns_ = 0;
   bool hinted_ = false;    // this batch is an audit: walks find only what no hint can tell
   std::string memo_path_;  // the directory of the last hint

@@ -21,10 +21,12 @@ void Judge::look_at_marked(bool may_hold) {
 }
 
 void Judge::look_at(std::string_view path, Cause cause, bool may_hold) {
+  awaits_ = !cause.writers.empty() && !(cause.flags & SG_HINTF_CLOSED);
+  came_with_ = cause.flags & SG_HINTF_CLOSED ? cause.writers : Writers();
   if (path.empty()) return look_at_root(cause);
   const Place place = place_of(path);
   if (!place.dir) return;
-  if (place.cut) cause = {0, cause.pid, true, false, cause.seen_ns};
+  if (place.cut) cause = {0, cause.writers, true, false, cause.seen_ns};
   Seen seen;
   Found found = disk_.look(place.dir_path, place.name, seen);
   if (found == Found::unknown) return;
@@ -132,7 +134,7 @@ void Judge::walk_all() {
 void Judge::walk(Dir* dir) {
   const std::string path = path_of(dir);
   looked_ns_ = mono_ns();
-  const Cause cause{hinted_ ? 0 : kUnhinted, 0, true, false, looked_ns_};
+  const Cause cause{hinted_ ? 0 : kUnhinted, came_with_, true, false, looked_ns_};
   const Found read = disk_.list(path, listed_);
   if (read == Found::busy) hold(path, cause, looked_ns_ + kRetryNs);
   if (read == Found::absent) {  // went while we walked; its own hint is on the way
@@ -145,6 +147,9 @@ void Judge::walk(Dir* dir) {
     Seen seen;
     const Found found = disk_.look(path, entry.name, seen);
     Node* node = nullptr;
+    if (awaits_ && found == Found::present && seen.type != Type::dir &&
+        tells_of_itself(dir, path, entry.name))
+      continue;
     if (found == Found::present && !(seen.type == Type::dir && ignored(entry.name)))
       node = meet(dir, entry.name, seen, cause);
     else if (found == Found::unknown || found == Found::busy)
@@ -152,6 +157,18 @@ void Judge::walk(Dir* dir) {
     if (node) node->met = number;
   }
   if (read == Found::present) drop_unmet(dir, &path, cause);
+}
+
+// True for a new file where its own hint, which knows who wrote it, is in this batch or surely on
+// its way.
+bool Judge::tells_of_itself(const Dir* dir, const std::string& dir_path, std::string_view name) {
+  if (tree_.find(dir, name)) return false;
+  std::string path = dir_path.empty() ? "" : dir_path + "/";
+  path += name;
+  const auto hinted = dirty_at_.find(path);
+  if (hinted != dirty_at_.end()) return hinted->second >= looked_at_;
+  hold(path, {0, {}, false, false, looked_ns_}, looked_ns_ + kHoldNs);
+  return true;
 }
 
 // What the walk did not meet is gone. Where we can look we ask once more: a name replaced while its

@@ -166,6 +166,7 @@ class CoarseTimes : public RepositoryRandom {
     if (::mount("ramfs", root_.c_str(), "ramfs", 0, nullptr) < 0)
       GTEST_SKIP() << "a ramfs cannot be mounted here: " << std::strerror(errno);
     mounted_ = true;
+    RepositoryRandom::SetUp();
   }
   void TearDown() override {
     RepositoryRandom::TearDown();

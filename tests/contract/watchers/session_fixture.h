@@ -42,9 +42,28 @@ inline std::shared_ptr<plugin::Instance> make_watcher(plugin::HostServices servi
   return *instance;
 }
 
+// Why the watcher cannot work below `directory` on this machine, or "".
+inline std::string unwatchable(const std::string& directory) {
+  if (kPolls) return {};
+  const auto watcher = make_watcher({});
+  const auto methods = watcher->methods<sg_watcher>();
+  if (!methods.probe) return {};
+  sg_watch_target target{};
+  target.struct_size = sizeof target;
+  target.local_root = {reinterpret_cast<const uint8_t*>(directory.data()), directory.size()};
+  plugin::Call call({});
+  const Status probed =
+      watcher->call(call, [&](void* self) { return methods.probe(self, call.abi(), &target); });
+  return probed ? "" : probed.error().text;
+}
+
 class SessionTest : public ::testing::Test {
  protected:
   SessionTest() : root_(dir_ / "root") { ::mkdir(root_.c_str(), 0755); }
+
+  void SetUp() override {
+    if (const std::string why = unwatchable(root_); !why.empty()) GTEST_SKIP() << why;
+  }
 
   void start(const std::vector<std::string>& ignore = {".git", "node_modules"}) {
     ignore_ = ignore;

@@ -176,7 +176,7 @@ TEST_F(JudgeTest, SeenTimeAndWriter_AreThoseOfTheLastHint) {
   const auto batch = judge_->hints(hints);
   ASSERT_EQ(batch.size(), 1u);
   EXPECT_EQ(batch[0].seen_ns, 200);
-  EXPECT_EQ(batch[0].pid, 8);
+  EXPECT_EQ(batch[0].writers.last(), 8);
   replica_->apply(batch);
 }
 
