@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "config/definition.h"
 #include "event/event.h"
-#include "git/content.h"
+#include "git/pin.h"
 #include "plugin/registry.h"
 #include "sandbox/leftovers.h"
 #include "sandbox/run.h"
@@ -61,7 +61,7 @@ struct FileStat {
 
 struct RunReport {
   sandbox::RunResult result;
-  std::vector<FileStat> files;  // touched by the run and different from the baseline
+  std::vector<FileStat> files;  // touched by the run and other than when it began
   bool counted = true;          // false: too many files to count lines of
   uint64_t added = 0, removed = 0;
 };
@@ -126,6 +126,7 @@ struct InstanceStatus {
   std::string state;
   uint64_t events = 0, file_events = 0;
   int64_t last_ns = 0, kept_until_ns = 0;
+  git::PinState pin;                     // how the baseline is kept
   std::map<std::string, uint64_t> owed;  // events that a durable hook has not had, by its name
 };
 Result<std::vector<InstanceStatus>> status(const std::string& state_dir,

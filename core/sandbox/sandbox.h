@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "event/dispatch.h"
+#include "git/pin.h"
 #include "sandbox/contents.h"
 #include "sandbox/provider.h"
 #include "sandbox/state.h"
@@ -49,6 +50,8 @@ class Sandbox {
   Journal& journal() { return *journal_; }
   Provider& provider() { return *provider_; }
   git::Content* content() { return contents_->newest(); }  // null where it cannot be read
+  // Compared with the files as they were at ready; null where nobody looked then.
+  git::Content* content_at_ready() { return contents_->newest_at_ready(); }
   State state() const { return state_; }
   bool resumed() const { return resumed_; }
   std::string watcher_state_json() const;  // "{}" where none runs
@@ -88,6 +91,8 @@ class Sandbox {
   void say_ready();
 
   Status arm();  // arming: baseline, watcher
+  void pin_baseline(const std::string& local_root);
+  void drop_old_pins();
   Status start_watcher(const std::string& local_root);
   void step(Trigger trigger);
   void failed(const Error& error);
@@ -103,6 +108,7 @@ class Sandbox {
   HeldInstance held_;
   std::unique_ptr<Journal> journal_;  // outlives all below
   std::unique_ptr<Provider> provider_;
+  std::unique_ptr<git::Pin> pin_;
   std::shared_ptr<Contents> contents_;
   std::unique_ptr<Dispatcher> dispatcher_;
   std::unique_ptr<watch::Session> session_;
