@@ -24,8 +24,11 @@ constexpr uint64_t kBetweenLooks = 64u << 20;   // bytes from one look at the di
 
 class Copying {
  public:
-  Copying(const std::string& folder, const std::function<bool()>& stop)
-      : folder_(folder), stop_(stop), room_(std::min(room_for(folder), kMostInAll)) {}
+  Copying(const std::string& folder, bool linked, const std::function<bool()>& stop)
+      : folder_(folder),
+        linked_(linked),
+        stop_(stop),
+        room_(std::min(room_for(folder), kMostInAll)) {}
 
   // False when it ended before its end; why_ then says why, or is empty where it was told to.
   bool all(const std::vector<CopySource>& sources) {
@@ -45,19 +48,19 @@ class Copying {
 
   const std::string& why() const { return why_; }
   uint64_t large() const { return large_; }
-  uint64_t damaged() const { return damaged_; }
+  uint64_t lost() const { return lost_; }
 
  private:
   bool copy(Objects& objects, const Oid& id, ObjectType type) {
     if (stop_()) return stopped_ = true, false;
     if (pack_->has(id)) return true;
     const Result<ObjectPtr> got = objects.read(id, kMostBlob);
-    if (!got) {  // a clone may do without some objects; what is there and wrong is a loss
-      damaged_ += got.error().fault != Fault::not_found;
+    if (!got) {  // a clone may do without some blobs; links would have kept those that were there
+      lost_ += got.error().fault != Fault::not_found || !linked_ || type != ObjectType::blob;
       return true;
     }
     if (!(*got)->whole()) return large_++, true;
-    if ((*got)->type != type) return damaged_++, true;
+    if ((*got)->type != type) return lost_++, true;
     if (pack_->bytes() + (*got)->bytes.size() > room_) return end("the disk is nearly full");
     if (pack_->bytes() > looked_at_ + kBetweenLooks) {
       looked_at_ = pack_->bytes();
@@ -75,8 +78,9 @@ class Copying {
   }
 
   const std::string& folder_;
+  const bool linked_;
   const std::function<bool()>& stop_;
-  uint64_t room_, looked_at_ = 0, large_ = 0, damaged_ = 0;
+  uint64_t room_, looked_at_ = 0, large_ = 0, lost_ = 0;
   std::unique_ptr<PackWriter> pack_;
   std::string why_;
   bool stopped_ = false;
@@ -102,17 +106,17 @@ uint64_t room_for(const std::string& folder) {
 
 void copy_objects(const std::string& folder, const std::vector<CopySource>& sources,
                   const std::function<bool()>& stop) {
-  Copying copying(folder, stop);
   const bool linked = pin_state(folder).word == PinWord::linked;
+  Copying copying(folder, linked, stop);
   const bool copied = copying.all(sources);
   sync_directory_of(folder + "/objects/pack");
   if (!copied && copying.why().empty()) return;
   PinState state;
   if (!copied) {
     state = {linked ? PinWord::linked : PinWord::partial, "not copied: " + copying.why()};
-  } else if (copying.damaged() > 0) {
+  } else if (copying.lost() > 0) {
     state = {PinWord::partial,
-             std::to_string(copying.damaged()) + " objects of the repository are damaged"};
+             std::to_string(copying.lost()) + " objects of the repository are damaged or missing"};
   } else if (copying.large() > 0) {
     state = {PinWord::partial, std::to_string(copying.large()) + " files above 100 MB are " +
                                    (linked ? "linked, not copied" : "not copied")};

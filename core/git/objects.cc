@@ -136,9 +136,11 @@ bool Objects::open_later() {
   {
     std::lock_guard lock(mutex_);
     Directories all = *directories_;
-    for (const std::string& path : std::exchange(later_, {}))
-      if (Result<Root> root = open_exact(path))
-        all.push_back(std::make_shared<const Root>(std::move(*root)));
+    std::erase_if(later_, [&](const std::string& path) {
+      Result<Root> root = open_exact(path);
+      if (root) all.push_back(std::make_shared<const Root>(std::move(*root)));
+      return root.has_value();
+    });
     if (all.size() == directories_->size()) return false;
     directories_ = std::make_shared<const Directories>(std::move(all));
   }

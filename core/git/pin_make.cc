@@ -99,7 +99,7 @@ class Pin::Maker {
     std::vector<std::string> own{objects};
     own.insert(own.end(), alternates.begin(), alternates.end());
     const auto id = parse_oid(commit);
-    auto opened = Objects::open(own);
+    auto opened = Objects::open(own, {baseline_.pin + "/links"});
     if (!id || !opened) return nullptr;
     directories_.insert(directories_.end(), own.begin(), own.end());
     pin_.sources_.push_back(

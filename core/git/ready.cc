@@ -128,7 +128,7 @@ class Look {
       built.push_back({name, *now});
     }
     if (base && same == tracked.size() && same == built.size()) return base;
-    return built.empty() && !base ? std::nullopt : write(built);
+    return built.empty() ? std::nullopt : write(built);
   }
 
   static std::vector<std::pair<std::string, unsigned char>> names_in(int from) {
