@@ -1,5 +1,7 @@
 // Rule B2: what pinning the baseline costs at ready, and the copy after it. Goals: 100 ms with
 // 3,900 files, 1 s with 50,000; the exit code is 1 when one was missed.
+#include <time.h>
+
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -14,6 +16,13 @@ namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
+
+// What this process used of processors: another's work does not count.
+double cpu_ms() {
+  timespec now;
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+}
 
 double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -42,12 +51,14 @@ bool measure(int files, bool packed, double goal_ms) {
   std::this_thread::sleep_for(std::chrono::milliseconds(20));  // past the moment git wrote in
   repo.git({"update-index", "-q", "--refresh"});
   testing::TempDir state;
-  double best = 1e9;
+  double best = 1e9, cpu = 1e9;
   for (int i = 0; i < 3; i++) {
     PinOptions options;
     options.folder = state / std::to_string(i);
     const auto start = Clock::now();
+    const double cpu_start = cpu_ms();
     const auto pin = Pin::make(repo.path(), options);
+    cpu = std::min(cpu, cpu_ms() - cpu_start);
     best = std::min(best, ms_since(start));
   }
   PinOptions options;
@@ -57,8 +68,9 @@ bool measure(int files, bool packed, double goal_ms) {
   pin->start();
   while (pin_state(options.folder).word == PinWord::linked)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  std::printf("%6d files, %-6s: ready %7.1f ms (goal %.0f), copied after %.0f ms\n", files,
-              packed ? "packed" : "loose", best, goal_ms, ms_since(start));
+  std::printf(
+      "%6d files, %-6s: ready %7.1f ms (goal %.0f), %.0f of processor, copied after %.0f ms\n",
+      files, packed ? "packed" : "loose", best, goal_ms, cpu, ms_since(start));
   return best < goal_ms;
 }
 
