@@ -82,6 +82,7 @@ Result<std::vector<InstanceStatus>> status(const std::string& state_dir,
       one.state =
           one.kept_until_ns > wall_ns() && sandbox::can_go_on(record, *summary) ? "kept" : "left";
     one.watching = watch::describe(record.watching);
+    one.pin = git::pin_state(record.baseline.pin);
     one.record = std::move(record);
     out.push_back(std::move(one));
   }

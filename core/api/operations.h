@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "config/definition.h"
 #include "event/event.h"
-#include "git/content.h"
+#include "git/pin.h"
 #include "plugin/registry.h"
 #include "sandbox/leftovers.h"
 #include "sandbox/run.h"
@@ -62,7 +62,7 @@ struct FileStat {
 
 struct RunReport {
   sandbox::RunResult result;
-  std::vector<FileStat> files;  // touched by the run and different from the baseline
+  std::vector<FileStat> files;  // touched by the run and other than when it began
   bool counted = true;          // false: too many files to count lines of
   uint64_t added = 0, removed = 0;
 };
@@ -128,6 +128,7 @@ struct InstanceStatus {
   uint64_t events = 0, file_events = 0;
   int64_t last_ns = 0, kept_until_ns = 0;
   std::string watching;  // for people: mode in force, and why; as of ready or the last run's end
+  git::PinState pin;                     // how the baseline is kept
   std::map<std::string, uint64_t> owed;  // events that a durable hook has not had, by its name
 };
 Result<std::vector<InstanceStatus>> status(const std::string& state_dir,

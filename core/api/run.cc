@@ -93,13 +93,23 @@ std::set<std::string> touched(sandbox::Sandbox& box, const sandbox::RunResult& r
   return paths;
 }
 
+// Compared with the files at ready: what was changed before is not the run's doing (rule B3).
+// Where nobody knows how a file was then, with the commit.
+git::Piece change_of(sandbox::Sandbox& box, const std::string& path) {
+  if (git::Content* ready = box.content_at_ready())
+    if (git::Piece piece = ready->get(path, git::Which::diff);
+        piece.state != git::PieceState::fault)
+      return piece;
+  return box.content()->get(path, git::Which::diff);
+}
+
 void summarize(sandbox::Sandbox& box, RunReport& report) {
   const std::set<std::string> paths = touched(box, report.result);
   report.counted = paths.size() <= kMostCounted && box.content();
   for (const std::string& path : paths) {
     FileStat stat;
     stat.path = path;
-    if (report.counted) stat = stat_of(path, box.content()->get(path, git::Which::diff));
+    if (report.counted) stat = stat_of(path, change_of(box, path));
     if (stat.change == "same") continue;
     report.added += stat.added;
     report.removed += stat.removed;

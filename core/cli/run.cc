@@ -39,7 +39,9 @@ std::string header(const api::RunReady& ready) {
   if (ready.resumed) line += " (resumed)";
   line += ", watcher " + (ready.watcher.empty() ? std::string("off") : ready.watcher);
   const git::Baseline& baseline = ready.baseline;
-  if (!baseline.commit.empty())
+  if (baseline.snapshot && !baseline.tree.empty())
+    line += ", baseline the files as they are now";
+  else if (!baseline.commit.empty())
     line += ", baseline " + baseline.commit.substr(0, 7) +
             (baseline.branch.empty() ? "" : " (" + shown(baseline.branch) + ")");
   else if (baseline.kind == git::BaselineKind::no_commit)

@@ -16,6 +16,16 @@ struct Options {
   bool json = false;
 };
 
+std::string baseline_of(const api::InstanceStatus& one) {
+  const git::Baseline& baseline = one.record.baseline;
+  std::string out = baseline.snapshot && !baseline.tree.empty() ? "the files at the start"
+                    : baseline.commit.empty()                   ? "empty"
+                                                                : baseline.commit;
+  if (one.pin.word != git::PinWord::none) out += ", " + std::string(git::name_of(one.pin.word));
+  if (!one.pin.why.empty()) out += " (" + shown(one.pin.why) + ")";
+  return out;
+}
+
 void print_json(const std::vector<api::InstanceStatus>& all) {
   JsonWriter w;
   w.open('{').key("sandboxes").open('[');
@@ -29,6 +39,9 @@ void print_json(const std::vector<api::InstanceStatus>& all) {
     w.key("watcher").value(one.record.watcher);
     if (!one.record.watching.empty()) w.key("watching").raw(one.record.watching);
     w.key("baseline").value(one.record.baseline.commit);
+    w.key("baselineAt").value(one.record.baseline.snapshot ? "snapshot" : "head");
+    w.key("pin").open('{').key("state").value(git::name_of(one.pin.word));
+    w.key("why").value(one.pin.why).close('}');
     w.key("created").value(iso_time(one.record.created_ns));
     if (one.state == "kept") w.key("keptUntil").value(iso_time(one.kept_until_ns));
     w.key("owed").open('{');
@@ -48,8 +61,7 @@ void print_human(const std::vector<api::InstanceStatus>& all) {
     print_line("  provider   " + one.record.provider + ", watcher " +
                (one.record.watcher.empty() ? "off" : one.record.watcher));
     if (!one.watching.empty()) print_line("  watching   " + shown(one.watching));
-    print_line("  baseline   " +
-               (one.record.baseline.commit.empty() ? "empty" : one.record.baseline.commit));
+    print_line("  baseline   " + baseline_of(one));
     print_line("  events     " + std::to_string(one.events) + ", of files " +
                std::to_string(one.file_events) + ", started " + iso_time(one.record.created_ns));
     for (const auto& [hook, count] : one.owed)

@@ -38,6 +38,7 @@ static std::string identity(const Definition& definition) {
 Definition default_definition() {
   Definition definition;
   definition.provider = use_by_name("local");
+  definition.baseline = BaselineAt::automatic;
   definition.file_events.watcher_with = Value::make_map();
   HookBinding log;
   log.use = use_by_name("log");
@@ -176,6 +177,9 @@ Definition read_definition(const std::string& id, const Value& value) {
   if (const Value* path = value.at_pointer("/workspace/path"))
     out.workspace = absolute_path(path->string, path->place);
   if (const Value* root = value.at_pointer("/workspace/root")) out.root = root->string;
+  out.baseline = BaselineAt::head;
+  if (const Value* baseline = value.at_pointer("/workspace/baseline"))
+    if (baseline->string == "snapshot") out.baseline = BaselineAt::snapshot;
   if (const Value* lifecycle = value.find("lifecycle")) out.lifecycle = lifecycle_of(*lifecycle);
   if (const Value* events = value.find("fileEvents")) out.file_events = file_events_of(*events);
   if (const Value* redact = value.find("redact"))

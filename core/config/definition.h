@@ -29,6 +29,7 @@ struct HookBinding {
   bool durable = false;  // named then, and the only durable one of that name
 };
 
+enum class BaselineAt { head, snapshot, automatic };  // automatic: outside git, snapshot
 enum class Reuse { none, thread };
 enum class SnapshotAt { none, after_setup, after_run };
 
@@ -61,6 +62,7 @@ struct Definition {
   Use provider;           // default: local
   std::string workspace;  // directory of this machine; absolute, or empty: decided by the command
   std::string root = "/workspace";
+  BaselineAt baseline = BaselineAt::head;
   Lifecycle lifecycle;
   FileEvents file_events;
   std::vector<std::string> redact;  // patterns whose content nobody gets
@@ -102,7 +104,8 @@ std::vector<std::string> default_files();
 // The provider out of a Definition::json, with its settings.
 Result<Use> provider_of_identity(const std::string& json);
 
-// What runs without any file: provider local, watcher auto, hook log on every file event.
+// What runs without any file: provider local, watcher auto, hook log on every file event, outside
+// git compared with the files at the start.
 Definition default_definition();
 
 }  // namespace sandglass::config

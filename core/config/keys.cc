@@ -126,10 +126,18 @@ constexpr std::array kRootShapes{
     Shape{.form = Form::text, .accepts = is_clean_absolute, .pattern = "^(/[^/]+)+$"}};
 constexpr Rule kRoot{
     "an absolute directory such as /workspace, without \"..\" or a slash at the end", kRootShapes};
+constexpr std::array kBaselineWords{std::string_view("head"), std::string_view("snapshot")};
+constexpr std::array kBaselineShapes{Shape{
+    .form = Form::text, .accepts = is_one_of<kBaselineWords>, .pattern = "^(head|snapshot)$"}};
+constexpr Rule kBaseline{"head or snapshot", kBaselineShapes};
 constexpr std::array kWorkspaceKeys{
     Key{"path", &kPath,
         "The directory of this machine that is the workspace. Without it the command decides."},
-    Key{"root", &kRoot, "Where the workspace lies inside the sandbox.", "\"/workspace\""}};
+    Key{"root", &kRoot, "Where the workspace lies inside the sandbox.", "\"/workspace\""},
+    Key{"baseline", &kBaseline,
+        "What changes are compared with: the commit at the start, or the files as they are then, "
+        "uncommitted ones too.",
+        "\"head\""}};
 constexpr std::array kWorkspaceShapes{Shape{.form = Form::map, .keys = kWorkspaceKeys}};
 constexpr Rule kWorkspace{"a map such as {path: .}", kWorkspaceShapes};
 

@@ -70,4 +70,17 @@ Baseline pin_baseline(const std::string& workspace) {
   return out;
 }
 
+std::optional<Nested> nested_at(const std::string& workspace, const std::string& path) {
+  const Discovery found = repository_at(workspace + "/" + path);
+  if (!found.place) return std::nullopt;
+  const Head head = read_head(*found.place);
+  if (!obstacle(*found.place, head).empty()) return std::nullopt;
+  Nested out;
+  out.path = path;
+  out.commit = head.commit;
+  out.objects = found.place->common_path + "/objects";
+  out.alternates = read_alternates(out.objects);
+  return out;
+}
+
 }  // namespace sandglass::git

@@ -73,6 +73,17 @@ std::string Baseline::to_json() const {
     w.close('}');
   }
   w.close(']');
+  w.key("tree").value(tree).key("snapshot").value(snapshot).key("nested").open('[');
+  for (const Nested& one : nested) {
+    w.open('{').key("path");
+    write_bytes(w, one.path);
+    w.key("commit").value(one.commit).key("tree").value(one.tree).key("objects");
+    write_bytes(w, one.objects);
+    w.key("alternates");
+    write_list(w, one.alternates);
+    w.close('}');
+  }
+  w.close(']');
   return w.close('}').take();
 }
 
@@ -90,6 +101,12 @@ Result<Baseline> Baseline::from_json(std::string_view text) {
     out.ignore_lines = read_list(json.at("ignore_lines"));
     for (const Json& file : json.at("ignore_files"))
       out.ignore_files.push_back({read_bytes(file.at("directory")), read_list(file.at("lines"))});
+    out.tree = json.value("tree", "");
+    out.snapshot = json.value("snapshot", false);
+    for (const Json& one : json.value("nested", Json::array()))
+      out.nested.push_back({read_bytes(one.at("path")), one.at("commit").get<std::string>(),
+                            one.at("tree").get<std::string>(), read_bytes(one.at("objects")),
+                            read_list(one.at("alternates"))});
     return out;
   } catch (const std::exception& error) {
     return fail(Fault::corrupt, "the stored baseline cannot be read: " + shown(error.what()) +

@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "git/patch.h"
 #include "git/redact.h"
+#include "git/repositories.h"
 #include "git/rules.h"
-#include "git/snapshot.h"
 
 namespace sandglass::git {
 
@@ -68,10 +68,10 @@ class Answers : public Content {
         redaction_(options.redact) {}
 
   Status start() {
-    if (baseline_.kind == BaselineKind::commit) {
-      if (Status opened = open_snapshot(); !opened) return opened;
-    }
-    rules_.emplace(baseline_, snapshot_ ? &*snapshot_ : nullptr, workspace_);
+    Result<std::unique_ptr<Repositories>> opened = Repositories::open(baseline_);
+    if (!opened) return tl::unexpected(opened.error());
+    tracked_ = std::move(*opened);
+    rules_.emplace(baseline_, tracked_->any() ? &*tracked_ : nullptr, workspace_);
     return {};
   }
 
@@ -91,41 +91,17 @@ class Answers : public Content {
   }
 
  private:
-  Status open_snapshot() {
-    const std::optional<Oid> commit = parse_oid(baseline_.commit);
-    if (!commit) return fail(Fault::corrupt, "the stored baseline names no commit");
-    std::vector<std::string> directories = baseline_.alternates;
-    directories.insert(directories.begin(), baseline_.objects);
-    Result<std::unique_ptr<Objects>> objects = Objects::open(directories);
-    if (!objects) {
-      log::error("the session baseline is lost: " + objects.error().text +
-                 "; before() and diff() stay empty");
-      return {};
-    }
-    snapshot_.emplace(std::move(*objects), *commit);
-    return {};
-  }
-
-  std::string below_root(std::string_view path) const {
-    return baseline_.prefix.empty() ? std::string(path)
-                                    : baseline_.prefix + "/" + std::string(path);
-  }
-
   // The baseline's entry for a path: a file or link, or nothing and the piece that says why.
   std::optional<TreeEntry> tracked(std::string_view path, Piece& why) {
     why = empty(PieceState::absent);
-    if (baseline_.kind != BaselineKind::commit) {
+    if (!tracked_->knows(path)) {
       why.state = baseline_.kind == BaselineKind::unsupported ? PieceState::unsupported
                                                               : PieceState::no_baseline;
       if (why.state == PieceState::unsupported && once("unsupported"))
         log::warn("no before() and diff() here: " + baseline_.note);
       return std::nullopt;
     }
-    if (!snapshot_) {
-      why = fault(path, "the session baseline is lost");
-      return std::nullopt;
-    }
-    Result<std::optional<TreeEntry>> entry = snapshot_->find(below_root(path));
+    Result<std::optional<TreeEntry>> entry = tracked_->find(path);
     if (!entry) {
       why = fault(path, entry.error().text);
       return std::nullopt;
@@ -147,7 +123,7 @@ class Answers : public Content {
       return why;
     }
     const Result<ObjectPtr> blob =
-        snapshot_->blob(entry->id, std::max(kWholeBlob, options_.size_cap));
+        tracked_->blob(entry->id, std::max(kWholeBlob, options_.size_cap));
     if (!blob) return fault(path, blob.error().text);
     return piece_of(entry->mode, (*blob)->bytes, (*blob)->full_size, options_.size_cap);
   }
@@ -199,7 +175,7 @@ class Answers : public Content {
     if (now.state == PieceState::here && now.mode == entry.mode &&
         object_id(ObjectType::blob, now.bytes) == entry.id)
       return expected(path, PieceState::same, "same as the baseline");
-    const Result<ObjectPtr> blob = snapshot_->blob(entry.id, options_.size_cap);
+    const Result<ObjectPtr> blob = tracked_->blob(entry.id, options_.size_cap);
     if (!blob) return fault(path, blob.error().text);
     if (!(*blob)->whole()) {
       Piece out = empty(PieceState::too_large);
@@ -252,7 +228,7 @@ class Answers : public Content {
   const Root workspace_;
   const ContentOptions options_;
   const Redaction redaction_;
-  std::optional<Snapshot> snapshot_;
+  std::unique_ptr<Repositories> tracked_;
   std::optional<IgnoreRules> rules_;
   std::mutex mutex_;
   std::set<std::string> said_;

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,16 @@ struct IgnoreAbove {
   bool operator==(const IgnoreAbove&) const = default;
 };
 
+// A submodule, or a repository of its own, found below the workspace at ready.
+struct Nested {
+  std::string path;    // of its root, below the workspace
+  std::string commit;  // hex: what the commit above records for it, else its own HEAD
+  std::string tree;    // its files at ready; see Baseline::tree
+  std::string objects;
+  std::vector<std::string> alternates;
+  bool operator==(const Nested&) const = default;
+};
+
 // What is remembered of the workspace at the first ready. Plain data, stored with the instance.
 struct Baseline {
   BaselineKind kind = BaselineKind::none;
@@ -37,6 +48,12 @@ struct Baseline {
   // wins.
   std::vector<std::string> ignore_lines;
   std::vector<IgnoreAbove> ignore_files;
+  // The files as they were at ready, dirty and untracked ones too: hex id of a tree that the pin
+  // keeps, for the repository's root. Empty where nobody looked. Rule B3.
+  std::string tree;
+  bool snapshot = false;  // before() and diff() compare with `tree`, not with the commit
+  std::vector<Nested> nested;
+  std::string pin;  // the folder that keeps the objects, or empty; not part of the JSON
 
   bool operator==(const Baseline&) const = default;
 
@@ -46,7 +63,12 @@ struct Baseline {
 
 // Looks at the workspace directory (and above it) and records HEAD's commit. Never fails for what
 // it finds in the workspace: that gives kind none or unsupported with a note.
+// The folder of a Pin keeps its objects; without one they are the repository's own.
 Baseline pin_baseline(const std::string& workspace);
+
+// The repository at this directory of the workspace, with its HEAD; nothing where there is none
+// that can be read. `path` is below the workspace.
+std::optional<Nested> nested_at(const std::string& workspace, const std::string& path);
 
 enum class Which : uint32_t { before = 0, after = 1, diff = 2 };  // SG_BEFORE...
 

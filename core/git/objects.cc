@@ -83,17 +83,21 @@ std::vector<std::string> pack_names(const Root& root) {
 
 }  // namespace
 
-Result<std::unique_ptr<Objects>> Objects::open(const std::vector<std::string>& directories) {
+Result<std::unique_ptr<Objects>> Objects::open(const std::vector<std::string>& directories,
+                                               std::vector<std::string> later) {
   auto out = std::make_unique<Objects>();
   Error first{Fault::invalid, "no object directory"};
+  Directories opened;
   for (const std::string& path : directories) {
     Result<Root> root = open_exact(path);
     if (root)
-      out->directories_.push_back({std::move(*root), {}});
+      opened.push_back(std::make_shared<const Root>(std::move(*root)));
     else if (&path == &directories.front())
       first = root.error();
   }
-  if (out->directories_.empty()) return tl::unexpected(first);
+  if (opened.empty() && later.empty()) return tl::unexpected(first);
+  out->directories_ = std::make_shared<const Directories>(std::move(opened));
+  out->later_ = std::move(later);
   out->look_for_packs();
   return out;
 }
@@ -103,26 +107,45 @@ std::shared_ptr<const Objects::Packs> Objects::packs() {
   return packs_;
 }
 
+std::shared_ptr<const Objects::Directories> Objects::directories() {
+  std::lock_guard lock(mutex_);
+  return directories_;
+}
+
 // True when there are packs that were not there before. Packs that are gone stay open.
 bool Objects::look_for_packs() {
   std::lock_guard lock(mutex_);
   Packs found = *packs_;
-  for (Directory& directory : directories_) {
-    for (std::string& name : pack_names(directory.root)) {
+  for (const auto& directory : *directories_) {
+    for (const std::string& name : pack_names(*directory)) {
       if (found.size() >= kMaxPacks) break;
-      auto& known = directory.names;
-      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-      Result<Pack> pack = Pack::open(directory.root, name);
+      if (!tried_.emplace(directory.get(), name).second) continue;
+      Result<Pack> pack = Pack::open(*directory, name);
       if (pack)
         found.push_back(std::make_shared<const Pack>(std::move(*pack)));
       else
         log::debug("sandbox", "pack left out: " + shown(name) + ": " + pack.error().text);
-      known.push_back(std::move(name));
     }
   }
   const bool grown = found.size() > packs_->size();
   if (grown) packs_ = std::make_shared<Packs>(std::move(found));
   return grown;
+}
+
+bool Objects::open_later() {
+  {
+    std::lock_guard lock(mutex_);
+    Directories all = *directories_;
+    std::erase_if(later_, [&](const std::string& path) {
+      Result<Root> root = open_exact(path);
+      if (root) all.push_back(std::make_shared<const Root>(std::move(*root)));
+      return root.has_value();
+    });
+    if (all.size() == directories_->size()) return false;
+    directories_ = std::make_shared<const Directories>(std::move(all));
+  }
+  look_for_packs();
+  return true;
 }
 
 Result<ObjectPtr> Objects::find(const Oid& id, uint64_t limit) {
@@ -141,8 +164,8 @@ Result<ObjectPtr> Objects::find(const Oid& id, uint64_t limit) {
     if (settled(got)) return got;
     cache_.clear();  // what it was made of may be damaged, or may have been for a moment
   }
-  for (const Directory& directory : directories_) {
-    Result<ObjectPtr> got = find_loose(directory.root, id, limit);
+  for (const auto& directory : *directories()) {
+    Result<ObjectPtr> got = find_loose(*directory, id, limit);
     if (settled(got)) return got;
   }
   return tl::unexpected(last);
@@ -151,6 +174,7 @@ Result<ObjectPtr> Objects::find(const Oid& id, uint64_t limit) {
 Result<ObjectPtr> Objects::read(const Oid& id, uint64_t limit) {
   Result<ObjectPtr> got = find(id, limit);
   if (!got && look_for_packs()) got = find(id, limit);
+  if (!got && open_later()) got = find(id, limit);
   return got;
 }
 

@@ -6,7 +6,9 @@
 
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/below.h"
@@ -14,30 +16,33 @@
 
 namespace sandglass::git {
 
-// Any thread; reads run in parallel, the lock only guards the list of packs.
+// Any thread; reads run in parallel, the lock only guards the lists.
 class Objects {
  public:
   // Absolute paths, the repository's own first. A symbolic link on the way is refused. One that
   // cannot be opened is left out, all of them is an error.
-  static Result<std::unique_ptr<Objects>> open(const std::vector<std::string>& directories);
+  // `later` are opened when something is in none of the first.
+  static Result<std::unique_ptr<Objects>> open(const std::vector<std::string>& directories,
+                                               std::vector<std::string> later = {});
 
   // Fault::not_found when it is nowhere, Fault::corrupt when what is there is not it. An object
   // larger than `limit` bytes comes without bytes and unproven, its size as the file claims it.
   Result<ObjectPtr> read(const Oid& id, uint64_t limit);
 
  private:
-  struct Directory {
-    Root root;
-    std::vector<std::string> names;  // of packs tried so far, also those that did not open
-  };
+  using Directories = std::vector<std::shared_ptr<const Root>>;
   using Packs = std::vector<std::shared_ptr<const Pack>>;
 
   Result<ObjectPtr> find(const Oid& id, uint64_t limit);
   std::shared_ptr<const Packs> packs();
   bool look_for_packs();
+  bool open_later();
+  std::shared_ptr<const Directories> directories();
 
   std::mutex mutex_;
-  std::vector<Directory> directories_;
+  std::vector<std::string> later_;
+  std::shared_ptr<const Directories> directories_ = std::make_shared<Directories>();
+  std::set<std::pair<const void*, std::string>> tried_;  // packs, also those that did not open
   ObjectCache cache_;
   std::shared_ptr<const Packs> packs_ = std::make_shared<Packs>();
 };

@@ -135,6 +135,13 @@ Result<Root> open_exact(const std::string& absolute) {
   return Root::open("/proc/self/fd/" + std::to_string(fd->get()));
 }
 
+Discovery repository_at(const std::string& directory) {
+  struct stat git;
+  const Result<Root> root = open_exact(directory);
+  if (!root || !root->stat_below(".git", git)) return {};
+  return look_at(*root, directory, git);
+}
+
 Discovery find_repository(const std::string& workspace) {
   struct stat start {
   }, here{}, git{};

@@ -29,4 +29,7 @@ struct Discovery {
 // and free of symbolic links.
 Discovery find_repository(const std::string& workspace);
 
+// Looks at this directory only.
+Discovery repository_at(const std::string& directory);
+
 }  // namespace sandglass::git

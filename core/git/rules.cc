@@ -93,8 +93,8 @@ std::vector<IgnoreAbove> ignore_files_above(const std::string& workspace,
   return out;
 }
 
-IgnoreRules::IgnoreRules(const Baseline& baseline, Snapshot* snapshot, const Root& workspace)
-    : baseline_(baseline), snapshot_(snapshot), workspace_(workspace) {
+IgnoreRules::IgnoreRules(const Baseline& baseline, Repositories* tracked, const Root& workspace)
+    : baseline_(baseline), tracked_(tracked), workspace_(workspace) {
   everywhere_ = IgnoreFile::parse(joined(baseline.ignore_lines));
   for (const IgnoreAbove& file : baseline.ignore_files)
     ready_[file.directory] = IgnoreFile::parse(joined(file.lines));
@@ -108,7 +108,7 @@ bool IgnoreRules::is_above(std::string_view directory) const {
 }
 
 Result<IgnoreRules::File> IgnoreRules::at_baseline(std::string_view directory) {
-  if (!snapshot_) return File();
+  if (!tracked_) return File();
   {
     std::lock_guard lock(mutex_);
     if (const auto found = remembered_.find(directory); found != remembered_.end())
@@ -118,10 +118,10 @@ Result<IgnoreRules::File> IgnoreRules::at_baseline(std::string_view directory) {
   path += path.empty() ? "" : "/";
   path += kName;
   File out;
-  const auto entry = snapshot_->find(path);
+  const auto entry = tracked_->find_from_root(path);
   if (!entry) return tl::unexpected(entry.error());
   if (*entry && ((*entry)->mode & 0170000) == 0100000) {
-    const Result<ObjectPtr> blob = snapshot_->blob((*entry)->id, kMaxFile);
+    const Result<ObjectPtr> blob = tracked_->blob((*entry)->id, kMaxFile);
     if (!blob) return tl::unexpected(blob.error());
     if (!(*blob)->whole())
       return fail(Fault::corrupt, shown(path) + " of the baseline is too large");
@@ -149,7 +149,8 @@ IgnoreRules::File IgnoreRules::on_disk(std::string_view directory) const {
   return text.empty() ? nullptr : IgnoreFile::parse(text);
 }
 
-Result<std::optional<IgnoreMatch>> IgnoreRules::ignored_by(std::string_view path) {
+Result<std::optional<IgnoreMatch>> IgnoreRules::ignored_by(std::string_view path,
+                                                           bool is_directory) {
   const std::string full =
       baseline_.prefix.empty() ? std::string(path) : baseline_.prefix + "/" + std::string(path);
   std::optional<Error> error;
@@ -166,7 +167,7 @@ Result<std::optional<IgnoreMatch>> IgnoreRules::ignored_by(std::string_view path
       {[&](std::string_view dir) { return on_disk(dir); }, everywhere_},
   };
   for (const IgnoreSet& set : sets) {
-    std::optional<IgnoreMatch> match = check_ignore(set, full, false);
+    std::optional<IgnoreMatch> match = check_ignore(set, full, is_directory);
     if (match && match->ignored) return match;
   }
   if (error) return tl::unexpected(*error);

@@ -10,7 +10,7 @@
 #include "base/below.h"
 #include "git/content.h"
 #include "git/ignore.h"
-#include "git/snapshot.h"
+#include "git/repositories.h"
 
 namespace sandglass::git {
 
@@ -26,12 +26,12 @@ std::vector<IgnoreAbove> ignore_files_above(const std::string& workspace,
 // Any thread. What the baseline says is remembered, what the disk says is read each time.
 class IgnoreRules {
  public:
-  // `snapshot` may be null: no commit yet. All three must outlive the rules.
-  IgnoreRules(const Baseline& baseline, Snapshot* snapshot, const Root& workspace);
+  // `tracked` may be null: no commit yet. All three must outlive the rules.
+  IgnoreRules(const Baseline& baseline, Repositories* tracked, const Root& workspace);
 
   // The pattern that ignores a file, if one does. `path` is below the workspace. An error when the
   // baseline's rules cannot be read: then nobody knows, and the file must be treated as ignored.
-  Result<std::optional<IgnoreMatch>> ignored_by(std::string_view path);
+  Result<std::optional<IgnoreMatch>> ignored_by(std::string_view path, bool is_directory = false);
 
  private:
   using File = std::shared_ptr<const IgnoreFile>;
@@ -41,7 +41,7 @@ class IgnoreRules {
   bool is_above(std::string_view directory) const;
 
   const Baseline& baseline_;
-  Snapshot* snapshot_;
+  Repositories* tracked_;
   const Root& workspace_;
   File everywhere_;
   std::map<std::string, File, std::less<>> ready_;

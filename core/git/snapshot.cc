@@ -24,23 +24,46 @@ uint32_t canonical(uint32_t mode) {
 
 }  // namespace
 
+// Takes one entry off: "100644 name", a zero byte, 20 bytes of id. False where it is damaged.
+static bool take_entry(std::string_view& tree, std::string_view& name, std::string_view& mode,
+                       Oid& id) {
+  const size_t space = tree.find(' ');
+  const size_t zero = tree.find('\0', space == std::string_view::npos ? 0 : space);
+  if (zero == std::string_view::npos || space > zero || tree.size() - zero - 1 < id.size())
+    return false;
+  mode = tree.substr(0, space);
+  name = tree.substr(space + 1, zero - space - 1);
+  std::copy_n(tree.begin() + zero + 1, id.size(), id.begin());
+  tree.remove_prefix(zero + 1 + id.size());
+  return true;
+}
+
+static uint32_t mode_of(std::string_view digits) {
+  uint32_t out = 0;
+  for (char c : digits) out = out << 3 | (static_cast<unsigned>(c) & 7);
+  return canonical(out);
+}
+
 std::optional<TreeEntry> find_in_tree(std::string_view tree, std::string_view name) {
   TreeEntry out;
-  while (!tree.empty()) {  // "100644 name", a zero byte, 20 bytes of id
-    const size_t space = tree.find(' ');
-    const size_t zero = tree.find('\0', space == std::string_view::npos ? 0 : space);
-    if (zero == std::string_view::npos || tree.size() - zero - 1 < out.id.size())
-      return std::nullopt;
-    if (tree.substr(space + 1, zero - space - 1) == name) {
-      for (char c : tree.substr(0, space))
-        out.mode = out.mode << 3 | (static_cast<unsigned>(c) & 7);
-      out.mode = canonical(out.mode);
-      std::copy_n(tree.begin() + zero + 1, out.id.size(), out.id.begin());
-      return out;
-    }
-    tree.remove_prefix(zero + 1 + out.id.size());
+  std::string_view here, mode;
+  while (take_entry(tree, here, mode, out.id)) {
+    if (here != name) continue;
+    out.mode = mode_of(mode);
+    return out;
   }
   return std::nullopt;
+}
+
+std::vector<NamedEntry> parse_tree(std::string_view tree) {
+  std::vector<NamedEntry> out;
+  NamedEntry one;
+  std::string_view mode;
+  while (take_entry(tree, one.name, mode, one.entry.id)) {
+    one.entry.mode = mode_of(mode);
+    out.push_back(one);
+  }
+  return out;
 }
 
 Result<ObjectPtr> Snapshot::read(const Oid& id, ObjectType type, uint64_t limit) {
@@ -60,12 +83,14 @@ Result<Oid> Snapshot::root() {
     if (root_) return *root_;
   }
   static constexpr std::string_view kWord = "tree ";
-  Result<ObjectPtr> commit = read(commit_, ObjectType::commit, kMaxTree);
-  if (!commit) return tl::unexpected(commit.error());
-  const std::string_view text = (*commit)->bytes;
-  const std::optional<Oid> id =
-      text.starts_with(kWord) ? parse_oid(text.substr(kWord.size(), 40)) : std::nullopt;
-  if (!id) return fail(Fault::corrupt, "commit " + to_hex(commit_) + " names no tree");
+  const Result<ObjectPtr> top = objects_->read(top_, kMaxTree);
+  if (!top) return tl::unexpected(top.error());
+  const std::string_view text = (*top)->bytes;
+  std::optional<Oid> id;
+  if ((*top)->type == ObjectType::tree) id = top_;
+  if ((*top)->type == ObjectType::commit && text.starts_with(kWord))
+    id = parse_oid(text.substr(kWord.size(), 40));
+  if (!id) return fail(Fault::corrupt, "object " + to_hex(top_) + " names no tree");
   std::lock_guard lock(mutex_);
   root_ = *id;
   return *id;

@@ -1,4 +1,4 @@
-// The tree of the baseline commit: what a path was.
+// The tree of a commit: what a path was.
 #pragma once
 
 #include <map>
@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "git/objects.h"
 
@@ -23,24 +24,34 @@ struct TreeEntry {
 // Looks one name up in the raw bytes of a tree object. Nothing when it is not there.
 std::optional<TreeEntry> find_in_tree(std::string_view tree, std::string_view name);
 
+struct NamedEntry {
+  std::string_view name;
+  TreeEntry entry;
+};
+// All entries of a tree object, as they stand there; names point into `tree`. Ends where it is
+// damaged.
+std::vector<NamedEntry> parse_tree(std::string_view tree);
+
 // Any thread. Trees are remembered up to a bound.
 class Snapshot {
  public:
-  Snapshot(std::unique_ptr<Objects> objects, Oid commit)
-      : objects_(std::move(objects)), commit_(commit) {}
+  // `top` is a commit or a tree.
+  Snapshot(std::shared_ptr<Objects> objects, Oid top) : objects_(std::move(objects)), top_(top) {}
 
   // `path` is below the repository's root. Nothing when the baseline has no such path; a path
   // inside a submodule gives the submodule's entry.
   Result<std::optional<TreeEntry>> find(std::string_view path);
   Result<ObjectPtr> blob(const Oid& id, uint64_t limit);
+  Result<ObjectPtr> tree(const Oid& id);
+  Result<Oid> root();  // the id of its tree
+  const Oid& top() const { return top_; }
+  Objects& objects() { return *objects_; }
 
  private:
-  Result<Oid> root();
-  Result<ObjectPtr> tree(const Oid& id);
   Result<ObjectPtr> read(const Oid& id, ObjectType type, uint64_t limit);
 
-  std::unique_ptr<Objects> objects_;
-  const Oid commit_;
+  const std::shared_ptr<Objects> objects_;
+  const Oid top_;
   std::mutex mutex_;
   std::optional<Oid> root_;
   std::map<Oid, ObjectPtr> trees_;

@@ -26,12 +26,14 @@ class Contents {
   git::Piece get(const Event& event, git::Which which, bool for_export);
   // The newest box's, or null where it cannot be opened. Lives as long as this object.
   git::Content* newest();
+  // The same, compared with the files as they were at ready; null where nobody looked then.
+  git::Content* newest_at_ready();
 
  private:
   struct Box {
     git::Baseline baseline;
     std::string workspace;
-    std::shared_ptr<git::Content> content;
+    std::shared_ptr<git::Content> content, at_ready;
     bool failed = false;
   };
   std::shared_ptr<git::Content> open(Box& box);  // under mutex_

@@ -1,6 +1,7 @@
 #include "sandbox/sandbox.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/clock.h"
 #include "base/json.h"
@@ -45,6 +46,18 @@ static_assert(static_cast<uint32_t>(watch::ChangeKind::create) ==
 static_assert(static_cast<uint32_t>(watch::ChangeKind::remove) ==
               static_cast<uint32_t>(EventKind::file_delete));
 
+git::Compare compare_with(config::BaselineAt baseline) {
+  switch (baseline) {
+    case config::BaselineAt::head:
+      return git::Compare::head;
+    case config::BaselineAt::snapshot:
+      return git::Compare::snapshot;
+    case config::BaselineAt::automatic:
+      return git::Compare::automatic;
+  }
+  return git::Compare::head;
+}
+
 int left_ms(int64_t end_ns, int64_t most) {
   return static_cast<int>(std::clamp<int64_t>((end_ns - mono_ns()) / 1'000'000, 0, most));
 }
@@ -72,10 +85,7 @@ Status Sandbox::arm() {
   auto local = provider_->local_path(record_.provider_id, mono_ns() + 10 * kSecond);
   if (!local) return tl::unexpected(local.error());
   record_.workspace = *local;
-  if (!resumed_) {  // B1: once for each box
-    record_.baseline = git::pin_baseline(*local);
-    if (!record_.baseline.note.empty()) log::warn("baseline: " + record_.baseline.note);
-  }
+  pin_baseline(*local);
   record_.redact = settings_.definition.redact;
   contents_->add(record_.first_seq, record_.baseline, *local);
   if (!contents_->newest())
@@ -88,7 +98,34 @@ Status Sandbox::arm() {
       log::error("files are not watched: " + watching.error().text);
     }
   }
-  return store_.save(held_, record_);
+  Status kept = store_.save(held_, record_);
+  if (kept) pin_->start();
+  return kept;
+}
+
+// B1: once for each box. A later process takes what the first one wrote down.
+void Sandbox::pin_baseline(const std::string& local_root) {
+  if (resumed_) {
+    pin_ = git::Pin::resume(record_.baseline);
+    return;
+  }
+  drop_old_pins();
+  git::PinOptions options;
+  options.folder = store_.pin_folder(record_.id, record_.first_seq);
+  options.compare = compare_with(settings_.definition.baseline);
+  options.skip = settings_.definition.file_events.ignore;
+  options.redact = settings_.definition.redact;
+  pin_ = git::Pin::make(local_root, options);
+  record_.baseline = pin_->baseline();
+  if (!record_.baseline.note.empty()) log::warn("baseline: " + record_.baseline.note);
+}
+
+// Of boxes whose events everybody has had.
+void Sandbox::drop_old_pins() {
+  std::set<std::string> needed;
+  for (const PastBox& past : record_.past)
+    needed.insert(store_.pin_folder(record_.id, past.first_seq));
+  store_.drop_pins(record_.id, needed);
 }
 
 Status Sandbox::start_watcher(const std::string& local_root) {
@@ -214,6 +251,7 @@ void Sandbox::quiet_down(int64_t end_ns) {
   if (session_)
     if (Status stopped = session_->stop(left_ms(end_ns, 20'000)); !stopped)
       log::error("the watcher did not stop: " + stopped.error().text);
+  if (pin_) pin_->finish(left_ms(end_ns, 10'000));
   (void)journal_->sync(left_ms(end_ns, 10'000));
 }
 

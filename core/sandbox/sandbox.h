@@ -13,6 +13,7 @@
 
 #include "event/dispatch.h"
 #include "sandbox/attribution.h"
+#include "git/pin.h"
 #include "sandbox/contents.h"
 #include "sandbox/provider.h"
 #include "sandbox/state.h"
@@ -53,6 +54,8 @@ class Sandbox {
   Provider& provider() { return *provider_; }
   Attribution& attribution() { return *attribution_; }
   git::Content* content() { return contents_->newest(); }  // null where it cannot be read
+  // Compared with the files as they were at ready; null where nobody looked then.
+  git::Content* content_at_ready() { return contents_->newest_at_ready(); }
   State state() const { return state_; }
   bool resumed() const { return resumed_; }
   std::string watcher_state_json() const;  // "{}" where none runs
@@ -92,6 +95,8 @@ class Sandbox {
   void say_ready();
 
   Status arm();  // arming: baseline, watcher
+  void pin_baseline(const std::string& local_root);
+  void drop_old_pins();
   Status start_watcher(const std::string& local_root);
   void note_watching();
   void step(Trigger trigger);
@@ -109,6 +114,7 @@ class Sandbox {
   std::unique_ptr<Journal> journal_;  // outlives all below
   std::unique_ptr<Provider> provider_;
   const std::shared_ptr<Attribution> attribution_;  // shared with hooks that were left behind
+  std::unique_ptr<git::Pin> pin_;
   std::shared_ptr<Contents> contents_;
   std::unique_ptr<Dispatcher> dispatcher_;
   std::unique_ptr<watch::Session> session_;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <boost/filesystem.hpp>
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 
 #include "base/below.h"
@@ -115,6 +116,22 @@ std::string Store::journal_file(const std::string& id) const {
   return folder_of(id) + "/journal.db";
 }
 
+std::string Store::pin_folder(const std::string& id, uint64_t first_seq) const {
+  return folder_of(id) + "/pins/" + std::to_string(first_seq);
+}
+
+void Store::drop_pins(const std::string& id, const std::set<std::string>& but) const {
+  boost::system::error_code code;
+  std::vector<fs::path> old;
+  for (fs::directory_iterator it(folder_of(id) + "/pins", code), end; !code && it != end;
+       it.increment(code))
+    if (!but.count(it->path().string())) old.push_back(it->path());
+  for (const fs::path& path : old) {
+    fs::remove_all(path, code);
+    if (code) log::error("cannot remove " + shown(path.string()) + ": " + code.message());
+  }
+}
+
 std::string Store::lock_of(const std::string& id) const {
   return directory_ + "/open/" + id;
 }
@@ -202,6 +219,12 @@ Status Store::save(const HeldInstance& held, const InstanceRecord& record) const
   return write_file(held.folder + "/instance.json", record_to_json(record));
 }
 
+// Free of symbolic links, or empty where there is none.
+static std::string pin_of(const std::string& folder) {
+  char real[PATH_MAX];
+  return ::realpath(folder.c_str(), real) ? real : "";
+}
+
 Result<InstanceRecord> Store::record(const std::string& id) const {
   auto root = Root::open(directory_);
   if (!root) return tl::unexpected(root.error());
@@ -210,7 +233,11 @@ Result<InstanceRecord> Store::record(const std::string& id) const {
   if (!file)
     return fail(Fault::not_found, "there is no sandbox " + shown(id) + " in " + shown(directory_) +
                                       ": `sandglass status` lists those there are");
-  return record_from_json(file->bytes);
+  auto record = record_from_json(file->bytes);
+  if (!record) return record;
+  record->baseline.pin = pin_of(pin_folder(id, record->first_seq));
+  for (PastBox& past : record->past) past.baseline.pin = pin_of(pin_folder(id, past.first_seq));
+  return record;
 }
 
 Result<InstanceRecord> Store::find(const std::string& id) const {
@@ -245,9 +272,10 @@ uint64_t Store::size_of(const std::string& id) const {
   boost::system::error_code code;
   for (fs::recursive_directory_iterator it(folder_of(id), code), end; !code && it != end;
        it.increment(code)) {
-    boost::system::error_code unknown;
-    const uintmax_t size = fs::file_size(it->path(), unknown);
-    if (!unknown) bytes += size;
+    struct stat st;
+    if (::lstat(it->path().c_str(), &st) < 0 || !S_ISREG(st.st_mode)) continue;
+    const bool shared = st.st_nlink > 1 && it->path().string().find("/links/") != std::string::npos;
+    if (!shared) bytes += static_cast<uint64_t>(st.st_size) / st.st_nlink;
   }
   return bytes;
 }

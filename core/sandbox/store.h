@@ -7,12 +7,15 @@
 //                                            that a durable hook has not had; locked by its process
 //     <state>/instances/<id>/instance.json   its record
 //     <state>/instances/<id>/journal.db      its events
+//     <state>/instances/<id>/pins/<seq>      what keeps the baseline of the box whose events begin
+//                                            at <seq>; see git/pin.h
 //
 // Locks are flock(2) locks: the kernel releases them when their process dies. What can be read from
 // the journal (state, counts, places) is not stored a second time.
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -91,7 +94,10 @@ class Store {
   Result<InstanceRecord> latest(const std::string& directory) const;
 
   std::string journal_file(const std::string& id) const;
-  // Bytes of its folder.
+  std::string pin_folder(const std::string& id, uint64_t first_seq) const;
+  void drop_pins(const std::string& id, const std::set<std::string>& but) const;
+  // Bytes of its folder. A file with several names counts for its part; a link to a repository's
+  // own file, as long as that is there, for nothing.
   uint64_t size_of(const std::string& id) const;
 
  private:
