@@ -72,7 +72,14 @@ std::string Baseline::to_json() const {
     write_list(w, file.lines);
     w.close('}');
   }
-  w.close(']');
+  w.close(']').key("line_settings").open('{').key("autocrlf");
+  write_bytes(w, line_settings.autocrlf);
+  w.key("eol");
+  write_bytes(w, line_settings.eol);
+  w.key("attributes");
+  write_bytes(w, line_settings.attributes);
+  w.close('}').key("lfs_store");
+  write_bytes(w, lfs_store);
   return w.close('}').take();
 }
 
@@ -90,6 +97,12 @@ Result<Baseline> Baseline::from_json(std::string_view text) {
     out.ignore_lines = read_list(json.at("ignore_lines"));
     for (const Json& file : json.at("ignore_files"))
       out.ignore_files.push_back({read_bytes(file.at("directory")), read_list(file.at("lines"))});
+    if (json.contains("line_settings")) {  // not in older records
+      const Json& settings = json.at("line_settings");
+      out.line_settings = {read_bytes(settings.at("autocrlf")), read_bytes(settings.at("eol")),
+                           read_bytes(settings.at("attributes"))};
+      out.lfs_store = read_bytes(json.at("lfs_store"));
+    }
     return out;
   } catch (const std::exception& error) {
     return fail(Fault::corrupt, "the stored baseline cannot be read: " + shown(error.what()) +
