@@ -45,6 +45,7 @@ Result<Diff> diff(const DiffRequest& request) {
   if (!record) return tl::unexpected(record.error());
   git::ContentOptions options;
   options.redact = record->redact;
+  options.binary_full = record->binary_full;
   auto content = git::Content::open(record->baseline, record->workspace, options);
   if (!content) return tl::unexpected(content.error());
   auto paths = touched(store->journal_file(record->id), record->first_seq);

@@ -23,6 +23,25 @@ std::string sha256_hex(std::string_view bytes) {
   return hex({reinterpret_cast<const char*>(digest), length});
 }
 
+Sha256::Sha256() : state_(EVP_MD_CTX_new()) {
+  EVP_DigestInit_ex(static_cast<EVP_MD_CTX*>(state_), EVP_sha256(), nullptr);
+}
+
+Sha256::~Sha256() {
+  EVP_MD_CTX_free(static_cast<EVP_MD_CTX*>(state_));
+}
+
+void Sha256::add(std::string_view bytes) {
+  EVP_DigestUpdate(static_cast<EVP_MD_CTX*>(state_), bytes.data(), bytes.size());
+}
+
+std::string Sha256::hex() {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned int length = 0;
+  EVP_DigestFinal_ex(static_cast<EVP_MD_CTX*>(state_), digest, &length);
+  return sandglass::hex({reinterpret_cast<const char*>(digest), length});
+}
+
 std::string random_hex(size_t bytes) {
   std::string raw(bytes, '\0');
   size_t have = 0;

@@ -184,6 +184,7 @@ Definition read_definition(const std::string& id, const Value& value) {
   if (const Value* events = value.find("fileEvents")) out.file_events = file_events_of(*events);
   if (const Value* redact = value.find("redact"))
     for (const Value& pattern : redact->list) out.redact.push_back(pattern.string);
+  if (const Value* binary = value.find("binary")) out.binary_full = binary->string == "full";
   if (const Value* hooks = value.find("hooks")) out.hooks = hooks_of(*hooks);
   out.json = identity(out);
   return out;

@@ -66,6 +66,7 @@ struct Definition {
   Lifecycle lifecycle;
   FileEvents file_events;
   std::vector<std::string> redact;  // patterns whose content nobody gets
+  bool binary_full = false;         // patches of binary files are ones that git apply takes
   std::vector<HookBinding> hooks;
   Place place;
   std::string json;  // canonical: id, provider, workspace; for keys and for providers. Hooks,

@@ -228,6 +228,12 @@ constexpr Rule kPattern{"a pattern as in a .gitignore, such as \"*.pem\"", kPatt
 constexpr std::array kRedactShapes{Shape{.form = Form::list, .each = &kPattern}};
 constexpr Rule kRedact{"a list of patterns: [\"*.pem\", secrets/]", kRedactShapes};
 
+// sandboxes.<id>.binary:
+constexpr std::array kBinaryWords{std::string_view("brief"), std::string_view("full")};
+constexpr std::array kBinaryShapes{
+    Shape{.form = Form::text, .accepts = is_one_of<kBinaryWords>, .pattern = "^(brief|full)$"}};
+constexpr Rule kBinary{"brief or full", kBinaryShapes};
+
 // sandboxes:
 constexpr std::array kSandboxKeys{
     Key{"provider", &kProvider, "What creates and drives the sandbox.", "\"local\""},
@@ -236,6 +242,9 @@ constexpr std::array kSandboxKeys{
     Key{"fileEvents", &kFileEvents, "Whether and how the workspace is watched.", "true"},
     Key{"redact", &kRedact,
         "Files whose content nobody gets, as in a .gitignore: events come without diffs.", "[]"},
+    Key{"binary", &kBinary,
+        "Patches of binary files: brief says that they differ, full is one that git apply takes.",
+        "\"brief\""},
     Key{"hooks", &kHooks, "Handlers that run on this machine, once for each event."}};
 constexpr std::array kSandboxShapes{Shape{.form = Form::map, .keys = kSandboxKeys}};
 constexpr Rule kSandbox{"a map such as {provider: local}, or {}", kSandboxShapes};

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "git/alternates.h"
 #include "git/content.h"
+#include "git/conversion.h"
 #include "git/gitconfig.h"
 #include "git/place.h"
 #include "git/refs.h"
@@ -67,6 +68,8 @@ Baseline pin_baseline(const std::string& workspace) {
   out.commit = head.commit;
   out.objects = place.common_path + "/objects";
   out.alternates = read_alternates(out.objects);
+  out.line_settings = read_line_settings(place.common);
+  out.lfs_store = place.common_path + "/lfs/objects";
   return out;
 }
 

@@ -84,6 +84,14 @@ std::string Baseline::to_json() const {
     w.close('}');
   }
   w.close(']');
+  w.key("line_settings").open('{').key("autocrlf");
+  write_bytes(w, line_settings.autocrlf);
+  w.key("eol");
+  write_bytes(w, line_settings.eol);
+  w.key("attributes");
+  write_bytes(w, line_settings.attributes);
+  w.close('}').key("lfs_store");
+  write_bytes(w, lfs_store);
   return w.close('}').take();
 }
 
@@ -107,6 +115,12 @@ Result<Baseline> Baseline::from_json(std::string_view text) {
       out.nested.push_back({read_bytes(one.at("path")), one.at("commit").get<std::string>(),
                             one.at("tree").get<std::string>(), read_bytes(one.at("objects")),
                             read_list(one.at("alternates"))});
+    if (json.contains("line_settings")) {  // not in older records
+      const Json& settings = json.at("line_settings");
+      out.line_settings = {read_bytes(settings.at("autocrlf")), read_bytes(settings.at("eol")),
+                           read_bytes(settings.at("attributes"))};
+      out.lfs_store = read_bytes(json.at("lfs_store"));
+    }
     return out;
   } catch (const std::exception& error) {
     return fail(Fault::corrupt, "the stored baseline cannot be read: " + shown(error.what()) +

@@ -5,9 +5,13 @@
 #include <set>
 
 #include "base/below.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "git/conversion.h"
+#include "git/lfs.h"
 #include "git/patch.h"
+#include "git/place.h"
 #include "git/redact.h"
 #include "git/repositories.h"
 #include "git/rules.h"
@@ -38,6 +42,14 @@ bool is_inside_git(std::string_view path) {
 
 uint32_t mode_of(uint32_t st_mode) {
   return S_ISLNK(st_mode) ? kLink : st_mode & S_IXUSR ? kExecutable : kRegular;
+}
+
+bool is_file(uint32_t mode) {
+  return mode == kRegular || mode == kExecutable;
+}
+
+bool has_cr(std::string_view bytes) {
+  return bytes.find('\r') != bytes.npos;
 }
 
 Piece empty(PieceState state) {
@@ -72,6 +84,10 @@ class Answers : public Content {
     if (!opened) return tl::unexpected(opened.error());
     tracked_ = std::move(*opened);
     rules_.emplace(baseline_, tracked_->any() ? &*tracked_ : nullptr, workspace_);
+    conversion_.emplace(baseline_, tracked_->any() ? &*tracked_ : nullptr);
+    if (baseline_.lfs_store.starts_with('/'))
+      if (Result<Root> store = open_exact(baseline_.lfs_store))
+        lfs_store_.emplace(std::move(*store));
     return {};
   }
 
@@ -125,7 +141,36 @@ class Answers : public Content {
     const Result<ObjectPtr> blob =
         tracked_->blob(entry->id, std::max(kWholeBlob, options_.size_cap));
     if (!blob) return fault(path, blob.error().text);
-    return piece_of(entry->mode, (*blob)->bytes, (*blob)->full_size, options_.size_cap);
+    const Object& object = **blob;
+    if (const auto pointer = lfs_pointer(*entry, object))
+      return stored_by_lfs(*entry, *pointer, object);
+    if (entry->mode == kLink || !object.whole())
+      return piece_of(entry->mode, object.bytes, object.full_size, options_.size_cap);
+    const Result<LineEnds> ends = line_ends(path);
+    if (!ends) return fault(path, ends.error().text);
+    std::string bytes = checked_out(*ends, object.bytes);
+    const uint64_t size = bytes.size();
+    return piece_of(entry->mode, std::move(bytes), size, options_.size_cap);
+  }
+
+  // What a repository below the workspace says of line ends is not known.
+  Result<LineEnds> line_ends(std::string_view path) {
+    return tracked_->is_own(path) ? conversion_->of(below_root(path)) : LineEnds::as_is;
+  }
+
+  static std::optional<LfsPointer> lfs_pointer(const TreeEntry& entry, const Object& blob) {
+    return entry.mode == kLink ? std::nullopt : parse_lfs_pointer(blob.bytes);
+  }
+
+  // The content of a file kept by Git LFS, or its pointer.
+  Piece stored_by_lfs(const TreeEntry& entry, const LfsPointer& pointer, const Object& blob) const {
+    if (lfs_store_) {
+      auto bytes = read_proven(*lfs_store_, path_in_store(pointer), pointer, options_.size_cap);
+      if (bytes) return piece_of(entry.mode, std::move(*bytes), pointer.size, options_.size_cap);
+    }
+    Piece out = piece_of(entry.mode, blob.bytes, blob.full_size, options_.size_cap);
+    out.flags |= piece_lfs_pointer;
+    return out;
   }
 
   Piece after(std::string_view path, uint64_t cap) {
@@ -152,6 +197,10 @@ class Answers : public Content {
     Piece now = after(path, options_.size_cap);
     if (now.state == PieceState::absent || now.state == PieceState::fault) return now;
     if (std::optional<Piece> hidden = ignored(path)) return *hidden;
+    if (now.mode == kLink) return patch(path, std::nullopt, now);
+    const Result<LineEnds> ends = line_ends(path);
+    if (!ends) return fault(path, ends.error().text);
+    now.bytes = as_stored(*ends, std::move(now.bytes), "");
     return patch(path, std::nullopt, now);
   }
 
@@ -172,17 +221,66 @@ class Answers : public Content {
   Piece diff_tracked(std::string_view path, const TreeEntry& entry) {
     Piece now = after(path, options_.size_cap);
     if (now.state == PieceState::fault) return now;
-    if (now.state == PieceState::here && now.mode == entry.mode &&
-        object_id(ObjectType::blob, now.bytes) == entry.id)
-      return expected(path, PieceState::same, "same as the baseline");
+    if (is_same(entry, now)) return same(path);
     const Result<ObjectPtr> blob = tracked_->blob(entry.id, options_.size_cap);
     if (!blob) return fault(path, blob.error().text);
-    if (!(*blob)->whole()) {
-      Piece out = empty(PieceState::too_large);
-      out.full_size = std::max((*blob)->full_size, now.full_size);
-      return out;
+    const Object& old = **blob;
+    if (!old.whole()) return too_large(std::max(old.full_size, now.full_size));
+    if (const auto pointer = lfs_pointer(entry, old))
+      return diff_lfs(path, entry, *pointer, old, now);
+    if (now.state == PieceState::here && is_file(entry.mode) && is_file(now.mode) &&
+        (has_cr(old.bytes) || has_cr(now.bytes)))
+      return diff_line_ends(path, entry, old.bytes, now);
+    return patch(path, Side{entry.mode, old.bytes, entry.id}, now);
+  }
+
+  // Compares what git would store, or what a checkout has where that cannot be compared.
+  Piece diff_line_ends(std::string_view path, const TreeEntry& entry, const std::string& blob,
+                       Piece& now) {
+    const Result<LineEnds> ends = line_ends(path);
+    if (!ends) return fault(path, ends.error().text);
+    if (is_unnormalized(*ends, blob)) {
+      const std::string old = checked_out(*ends, blob);
+      if (old == now.bytes && now.mode == entry.mode) return same(path);
+      return patch(path, Side{entry.mode, old}, now);
     }
-    return patch(path, Side{entry.mode, (*blob)->bytes, entry.id}, now);
+    now.bytes = as_stored(*ends, std::move(now.bytes), blob);
+    if (is_same(entry, now)) return same(path);
+    return patch(path, Side{entry.mode, blob, entry.id}, now);
+  }
+
+  static bool is_same(const TreeEntry& entry, const Piece& now) {
+    return now.state == PieceState::here && now.mode == entry.mode &&
+           object_id(ObjectType::blob, now.bytes) == entry.id;
+  }
+  Piece same(std::string_view path) const {
+    return expected(path, PieceState::same, "same as the baseline");
+  }
+  static Piece too_large(uint64_t full_size) {
+    Piece out = empty(PieceState::too_large);
+    out.full_size = full_size;
+    return out;
+  }
+
+  Piece diff_lfs(std::string_view path, const TreeEntry& entry, const LfsPointer& pointer,
+                 const Object& blob, Piece& now) {
+    const bool untouched =
+        is_file(now.mode) && now.full_size == pointer.size &&
+        (now.state == PieceState::here ? sha256_hex(now.bytes) == pointer.sha256
+                                       : read_proven(workspace_, path, pointer, 0).has_value());
+    if (untouched) {
+      if (now.mode == entry.mode) return same(path);
+      now = piece_of(now.mode, blob.bytes, blob.full_size, options_.size_cap);
+      return patch(path, Side{entry.mode, blob.bytes, entry.id}, now);
+    }
+    if (parse_lfs_pointer(now.bytes))  // a checkout without LFS
+      return patch(path, Side{entry.mode, blob.bytes, entry.id}, now);
+    const Piece old = stored_by_lfs(entry, pointer, blob);
+    if (old.state == PieceState::too_large)
+      return too_large(std::max(old.full_size, now.full_size));
+    Piece out = patch(path, Side{old.mode, old.bytes}, now);
+    out.flags |= old.flags & piece_lfs_pointer;
+    return out;
   }
 
   Piece patch(std::string_view path, const std::optional<Side>& old_side, Piece& now) {
@@ -230,6 +328,8 @@ class Answers : public Content {
   const Redaction redaction_;
   std::unique_ptr<Repositories> tracked_;
   std::optional<IgnoreRules> rules_;
+  std::optional<Conversion> conversion_;
+  std::optional<Root> lfs_store_;
   std::mutex mutex_;
   std::set<std::string> said_;
 };

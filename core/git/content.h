@@ -35,6 +35,14 @@ struct Nested {
   bool operator==(const Nested&) const = default;
 };
 
+// What the repository says of line ends, as read at ready (rule B6a).
+struct LineSettings {
+  std::string autocrlf;    // core.autocrlf of its own configuration, as written; "" is unset
+  std::string eol;         // core.eol
+  std::string attributes;  // the text of info/attributes
+  bool operator==(const LineSettings&) const = default;
+};
+
 // What is remembered of the workspace at the first ready. Plain data, stored with the instance.
 struct Baseline {
   BaselineKind kind = BaselineKind::none;
@@ -54,6 +62,8 @@ struct Baseline {
   bool snapshot = false;  // before() and diff() compare with `tree`, not with the commit
   std::vector<Nested> nested;
   std::string pin;  // the folder that keeps the objects, or empty; not part of the JSON
+  LineSettings line_settings;
+  std::string lfs_store;  // where Git LFS keeps content on this machine; need not be there
 
   bool operator==(const Baseline&) const = default;
 
@@ -92,6 +102,7 @@ enum PieceFlag : uint32_t {  // SG_CF_*
   piece_symlink = 4,
   piece_executable = 8,
   piece_masked = 16,
+  piece_lfs_pointer = 32,  // of a file kept by Git LFS whose content the local store lacks
 };
 
 struct Piece {
@@ -115,6 +126,18 @@ struct ContentOptions {
 // A diff() names the file by its path below the workspace, also where the repository's root is
 // above it: as `git diff --relative` does. Its mode is the file's now, or the baseline's when
 // deleted.
+//
+// Line ends (rule B6a): before() is the blob as git would check it out here, after() the file as it
+// lies there. diff() compares what git would store, and its lines are those: the patch is the one
+// `git diff` prints and fits the commit, whatever the line ends of the checkout. In a checkout with
+// this configuration `git apply` turns before() into after(), as it converts on both ways; it
+// writes the line ends of a checkout also where the agent left others, and line ends alone are no
+// difference. A blob with CRLF that is `text` is the exception: its patch is between before() and
+// after() as they are.
+//
+// Git LFS (row T16a): a blob that is a pointer stands for its content, with or without attributes.
+// A file with that content is the same; before() and diff() show the content where the local store
+// has it, else the pointer, flagged piece_lfs_pointer.
 class Content {
  public:
   static Result<std::unique_ptr<Content>> open(const Baseline& baseline,

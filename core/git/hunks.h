@@ -1,5 +1,6 @@
 // The hunks of a text patch, as `git diff` prints them: three lines of context, Myers, indent
-// heuristic, the line of the enclosing function after the second @@.
+// heuristic, the line of the enclosing function after the second @@. Where more than 100,000 lines
+// of large texts would have to be compared, one hunk replaces them all.
 #pragma once
 
 #include <string>

@@ -77,6 +77,11 @@ const Repositories::One* Repositories::of(std::string_view path) const {
   return nullptr;
 }
 
+bool Repositories::is_own(std::string_view path) const {
+  const One* one = of(path);
+  return one && one->path.empty();
+}
+
 Result<std::optional<TreeEntry>> Repositories::find(std::string_view path) {
   const One* one = of(path);
   if (!one) return std::optional<TreeEntry>();

@@ -25,6 +25,8 @@ class Repositories {
   bool any() const { return !all_.empty(); }
   // Whether a path below the workspace belongs to one whose baseline there is.
   bool knows(std::string_view path) const { return of(path) != nullptr; }
+  // Whether it is the workspace's own, not one below it.
+  bool is_own(std::string_view path) const;
   // Nothing when the baseline has no such path.
   Result<std::optional<TreeEntry>> find(std::string_view path);
   // The same for a path below the root of the workspace's own repository.

@@ -106,6 +106,7 @@ Status Sandbox::open(Left& left) {
   record_.provider = provider_->name();
   record_.definition = d.json;
   record_.redact = d.redact;
+  record_.binary_full = d.binary_full;
   record_.keep_alive_ns = d.lifecycle.destroy_on_complete ? 0 : d.lifecycle.keep_alive_ns;
   auto journal = Journal::open(store_.journal_file(record_.id), {record_.id, d.root});
   if (!journal) return tl::unexpected(journal.error());
@@ -119,6 +120,7 @@ Status Sandbox::open_hooks() {
   if (!handlers) return tl::unexpected(handlers.error());
   git::ContentOptions options;
   options.redact = d.redact;
+  options.binary_full = d.binary_full;
   contents_ = std::make_shared<Contents>(options);
   for (const PastBox& past : record_.past)
     contents_->add(past.first_seq, past.baseline, past.workspace);

@@ -47,6 +47,7 @@ InstanceRecord read(const nlohmann::json& j) {
                       from_hex(one.at("workspaceHex").get<std::string>()),
                       baseline_of(one.at("baseline"))});
   r.redact = j.value("redact", std::vector<std::string>());
+  r.binary_full = j.value("binaryFull", false);
   r.definition = j.value("definition", nlohmann::json::object()).dump();
   r.keep_alive_ns = j.value("keepAliveNs", int64_t{0});
   return r;
@@ -73,7 +74,7 @@ std::string record_to_json(const InstanceRecord& r) {
   }
   w.close(']').key("redact").open('[');
   for (const std::string& pattern : r.redact) w.value(pattern);
-  w.close(']').key("definition").raw(r.definition.empty() ? "{}" : r.definition);
+  w.close(']').key("binaryFull").value(r.binary_full).key("definition").raw(r.definition.empty() ? "{}" : r.definition);
   w.key("keepAliveNs").value(r.keep_alive_ns).close('}');
   return w.take();
 }

@@ -87,6 +87,7 @@ Status Sandbox::arm() {
   record_.workspace = *local;
   pin_baseline(*local);
   record_.redact = settings_.definition.redact;
+  record_.binary_full = settings_.definition.binary_full;
   contents_->add(record_.first_seq, record_.baseline, *local);
   if (!contents_->newest())
     return fail(Fault::failed, "the files of " + shown(*local) + " cannot be compared");

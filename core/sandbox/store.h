@@ -49,6 +49,7 @@ struct InstanceRecord {
   git::Baseline baseline;   // of the present box
   std::vector<PastBox> past;
   std::vector<std::string> redact;  // patterns; what is withheld stays withheld afterwards
+  bool binary_full = false;         // as the definition said
   std::string definition;           // canonical JSON: how to reach the provider without the file
   int64_t keep_alive_ns = 0;        // how long the box is kept after its last event; 0: not at all
 };

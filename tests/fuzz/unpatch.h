@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 #include "git/quote.h"
 
 namespace sandglass::fuzz {

@@ -307,7 +307,8 @@ enum {
   SG_CF_LATE = 2,    /* read after the event, may be newer */
   SG_CF_SYMLINK = 4, /* data is the link's target text */
   SG_CF_EXECUTABLE = 8,
-  SG_CF_MASKED = 16  /* declared secrets were masked: not applicable as a patch */
+  SG_CF_MASKED = 16, /* declared secrets were masked: not applicable as a patch */
+  SG_CF_LFS_POINTER = 32 /* the local LFS store lacks the content: its pointer stands for it */
 };
 
 typedef struct sg_content {

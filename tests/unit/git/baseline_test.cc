@@ -233,6 +233,8 @@ TEST(Baseline, Json_AnyBytes_RoundTrip) {
   baseline.note = "a \"note\"";
   baseline.ignore_lines = {"*.o", "caf\xe9", "tab\there"};
   baseline.ignore_files = {{"", {"x"}}, {"sub", {"y", "z"}}};
+  baseline.line_settings = {"input", "crlf", "*.c text\n\xff\n"};
+  baseline.lfs_store = "/tmp/\xe4/lfs/objects";
   const Result<Baseline> got = Baseline::from_json(baseline.to_json());
   ASSERT_TRUE(got) << got.error().text;
   EXPECT_EQ(*got, baseline);

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
+
+#include "fuzz/unpatch.h"
 #include "git/quote.h"
+#include "repo.h"
 
 namespace sandglass::git {
 
@@ -61,6 +65,41 @@ TEST(Patch, Binary_SaysSoOrCarriesTheBytes) {  // T14
                   .ends_with("Binary files a/b and b/b differ\n"));
   EXPECT_TRUE(is_binary(std::string(7999, 'x') + '\0'));
   EXPECT_FALSE(is_binary(std::string(8000, 'x') + '\0'));
+}
+
+static std::string numbered_lines(int count, int step) {
+  std::string out;
+  for (int i = 0; i < count; i++) out += std::to_string(i * step % 1'000'003) + "\n";
+  return out;
+}
+
+// Large texts: each pair's patch makes the second of the first.
+TEST(Patch, ManyLines_IsBoundedAndApplies) {  // T15, case B15
+  const std::string lines = numbered_lines(400'000, 1), empty_lines(5'000'000, '\n');
+  std::string one = lines, hole = empty_lines;
+  one.replace(one.find("\n200000\n"), 8, "\nother\n");
+  hole[2'500'000] = 'x';
+  const std::pair<std::string, std::string> pairs[] = {
+      {lines, one},
+      {lines, one + "end"},
+      {"first\n" + lines, lines},
+      {empty_lines, hole},
+      {"", empty_lines},
+      {empty_lines, ""},
+      {lines, numbered_lines(400'000, 7)},
+      {lines + "tail", numbered_lines(300'000, 11) + "tail"},
+      {"a\nb\nc\nd\ne\n" + lines + "v\nw\nx\ny\nz\n",
+       "a\nb\nc\nd\ne\n" + numbered_lines(300'000, 13) + "v\nw\nx\ny\nz\n"}};
+  const Repo repo;
+  for (const auto& [before, after] : pairs) {
+    const std::clock_t start = std::clock();
+    const std::string text = patch("f", Side{0100644, before}, Side{0100644, after});
+    EXPECT_LT(std::clock() - start, 2 * CLOCKS_PER_SEC);
+    EXPECT_EQ(fuzz::Unpatch(text, before).apply("f"), after);
+    repo.write("f", before);
+    repo.git({"apply", "--whitespace=nowarn", "-"}, text);
+    EXPECT_TRUE(repo.read("f") == after);
+  }
 }
 
 TEST(Quote, AnyName_SurvivesTheWayBack) {

@@ -20,6 +20,7 @@ static InstanceRecord record(const std::string& id, const std::string& workspace
   r.created_ns = created;
   r.baseline.kind = git::BaselineKind::commit;
   r.redact = {"*.pem"};
+  r.binary_full = true;
   r.baseline.commit = "0123456789012345678901234567890123456789";
   return r;
 }
@@ -59,6 +60,7 @@ TEST(Store, Record_AnyBytes_ComesBackAsItWas) {
   EXPECT_EQ(back->workspace, "/w/caf\xe9");
   EXPECT_EQ(back->provider_id, std::string("id\0\xff", 4));
   EXPECT_EQ(back->redact, std::vector<std::string>{"*.pem"});
+  EXPECT_TRUE(back->binary_full);
   EXPECT_EQ(back->baseline.commit, "0123456789012345678901234567890123456789");
   EXPECT_EQ(back->key, written.key);
   EXPECT_EQ(back->first_seq, 77u);
