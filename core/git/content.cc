@@ -155,7 +155,9 @@ class Answers : public Content {
 
   // What a repository below the workspace says of line ends is not known.
   Result<LineEnds> line_ends(std::string_view path) {
-    return tracked_->is_own(path) ? conversion_->of(below_root(path)) : LineEnds::as_is;
+    if (!tracked_->is_own(path)) return LineEnds::as_is;
+    const std::string& prefix = baseline_.prefix;
+    return conversion_->of(prefix.empty() ? std::string(path) : prefix + "/" + std::string(path));
   }
 
   static std::optional<LfsPointer> lfs_pointer(const TreeEntry& entry, const Object& blob) {
