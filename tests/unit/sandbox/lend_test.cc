@@ -34,7 +34,10 @@ struct Heard : sg_io {
 class Lend : public ::testing::Test {
  protected:
   Lend() : registry_({{SANDGLASS_PROVIDER, "", "test"}}) {
-    auto opened = Provider::open(registry_, {"local", config::Value::make_map()});
+    config::Use local;
+    local.name = "local";
+    local.with = config::Value::make_map();
+    auto opened = Provider::open(registry_, local);
     if (!opened) throw std::runtime_error(opened.error().text);
     provider_ = std::move(*opened);
     CreateSpec spec;
