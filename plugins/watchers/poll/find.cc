@@ -216,6 +216,30 @@ bool Find::read(std::string_view out, std::vector<Record>& records) const {
   return prints_ ? read_all_printed(out, records) : read_all_stat(out, records);
 }
 
+// What GNU tools make of other than printable bytes: \303\244, \t, \\, \'.
+static std::string unescaped(std::string_view text) {
+  constexpr std::string_view kLetters = "abfnrtv", kBytes = "\a\b\f\n\r\t\v";
+  std::string out;
+  while (!text.empty()) {
+    size_t taken = 1;
+    char c = text[0];
+    if (c == '\\' && text.size() > 1) {
+      taken = 2;
+      c = text[1];
+      if (const size_t at = kLetters.find(c); at != std::string_view::npos) c = kBytes[at];
+      unsigned value = 0;
+      if (text.size() > 3 &&
+          std::from_chars(&text[1], &text[1] + 3, value, 8).ptr == &text[1] + 3) {
+        taken = 4;
+        c = static_cast<char>(value);
+      }
+    }
+    out += c;
+    text.remove_prefix(taken);
+  }
+  return out;
+}
+
 // "find: './a': Permission denied", "stat: can't stat './a': ...", "find: ./a: ...": the place is
 // what stands between "./" and the last colon.
 Complaints complaints_of(const Said& said) {
@@ -235,7 +259,7 @@ Complaints complaints_of(const Said& said) {
     }
     std::string_view path = line.substr(begin + 2, end - begin - 2);
     if (begin > 0 && line[begin - 1] == '\'' && path.ends_with('\'')) path.remove_suffix(1);
-    out.paths.emplace_back(path);
+    out.places.push_back({std::string(path), unescaped(path)});
   }
   return out;
 }

@@ -50,8 +50,12 @@ class Find {
 // What find and stat complained about. Names in it are the sandbox's, so a complaint can only make
 // less of the look count, never more.
 struct Complaints {
-  bool all = false;                // one that names no place
-  std::vector<std::string> paths;  // below the root
+  bool all = false;  // one that names no place
+  // Below the root: as it stands there, and without the escapes that some write.
+  struct Place {
+    std::string written, plain;
+  };
+  std::vector<Place> places;
 };
 Complaints complaints_of(const Said& said);
 

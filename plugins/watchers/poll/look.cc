@@ -55,15 +55,21 @@ void Look::group() {
 }
 
 void Look::doubt(const Complaints& complaints) {
-  if (!complaints.all && complaints.paths.empty()) return;
+  if (!complaints.all && complaints.places.empty()) return;
   std::unordered_set<std::string_view> known, doubted;
   for (const Directory& one : directories_) known.insert(one.path);
   bool all = complaints.all;
-  for (const std::string& path : complaints.paths) {
-    const std::string_view holder = above(path);
-    all |= !known.count(path) && !known.count(holder);
-    doubted.insert(path);
-    doubted.insert(holder);
+  for (const Complaints::Place& place : complaints.places) {
+    const std::string_view paths[] = {place.written, place.plain};
+    bool is_directory = false, found = false;
+    for (const std::string_view path : paths) is_directory |= known.count(path) != 0;
+    // A directory could not be read, or a name in one not be looked at.
+    for (const std::string_view path : paths) {
+      const std::string_view doubtful = is_directory ? path : above(path);
+      found |= known.count(doubtful) != 0;
+      doubted.insert(doubtful);
+    }
+    all |= !found;
   }
   // A name of several lines could have made one complaint look like two others.
   for (Directory& one : directories_)

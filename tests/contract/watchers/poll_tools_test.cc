@@ -149,39 +149,42 @@ class PollUnreadable : public PollTest, public ::testing::WithParamInterface<con
 };
 
 TEST_P(PollUnreadable, Directory_LosesNothing_OthersGoOn) {  // W7
-  write("closed/f", "1");
-  write("closed/sub/g", "1");
-  write("closed: Permission denied\nfind: .: x/f", "1");
+  const std::string closed[] = {"closed", "bad\xff\t'\\", "\xc3\xa4 \"",
+                                "closed: Permission denied\nfind: .: x"};
+  for (const std::string& dir : closed) {
+    write(dir + "/f", "1");
+    write(dir + "/sub/g", "1");
+  }
   write("open/f", "1");
   start();
-  ASSERT_EQ(::chmod(at("closed").c_str(), 0700), 0);
-  ASSERT_EQ(::chmod(at("closed: Permission denied\nfind: .: x").c_str(), 0700), 0);
-  if (::geteuid() != 0) {
-    ASSERT_EQ(::chmod(at("closed").c_str(), 0), 0);
-    ASSERT_EQ(::chmod(at("closed: Permission denied\nfind: .: x").c_str(), 0), 0);
-  }
-  std::filesystem::remove(at("open/f"));
+  for (const std::string& dir : closed)
+    ASSERT_EQ(::chmod(at(dir).c_str(), ::geteuid() == 0 ? 0700 : 0), 0);
   write("open/g", "1");
-  const Lines lines = sorted();
-  EXPECT_TRUE(std::find(lines.begin(), lines.end(), "create open/g") != lines.end());
-  for (const std::string& line : lines) EXPECT_EQ(line.find("closed"), std::string::npos) << line;
+  EXPECT_EQ(flushed(), Lines{"create open/g"});
   const std::string reason = nlohmann::json::parse(session_->state_json())["reason"];
   EXPECT_NE(reason.find("cannot be read"), std::string::npos) << reason;
-  ASSERT_EQ(::chmod(at("closed").c_str(), 0755), 0);
-  ASSERT_EQ(::chmod(at("closed: Permission denied\nfind: .: x").c_str(), 0755), 0);
-  std::filesystem::remove(at("closed/sub/g"));
+  for (const std::string& dir : closed) {
+    ASSERT_EQ(::chmod(at(dir).c_str(), 0755), 0);
+    std::filesystem::remove(at(dir + "/sub/g"));
+  }
   EXPECT_TRUE(session_->flush(kLongMs));
   EXPECT_EQ(replica_->difference(), "");
 }
 
-TEST_P(PollUnreadable, Plain_OtherDirectoriesStillDelete) {  // W7
-  write("closed/f", "1");
-  write("open/f", "1");
-  start();
-  ASSERT_EQ(::chmod(at("closed").c_str(), ::geteuid() == 0 ? 0700 : 0), 0);
-  std::filesystem::remove(at("open/f"));
-  EXPECT_EQ(flushed(), Lines{"delete open/f"});
-  ASSERT_EQ(::chmod(at("closed").c_str(), 0755), 0);
+TEST_P(PollUnreadable, OtherDirectoriesStillDelete) {  // W7
+  for (const std::string dir : {"closed", "bad\xff\t'\\"}) {
+    write(dir + "/f", "1");
+    write("open/f", "1");
+    write("top", "1");
+    start();
+    ASSERT_EQ(::chmod(at(dir).c_str(), ::geteuid() == 0 ? 0700 : 0), 0);
+    std::filesystem::remove(at("open/f"));
+    std::filesystem::remove(at("top"));
+    EXPECT_EQ(sorted(), (Lines{"delete open/f", "delete top"}));
+    ASSERT_EQ(::chmod(at(dir).c_str(), 0755), 0);
+    ASSERT_TRUE(session_->stop(kLongMs));
+    session_.reset();
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Tools, PollUnreadable, ::testing::Values("find", "busybox", "toybox"));

@@ -33,7 +33,7 @@ inline const plugin::Registry& registry() {
   return registry;
 }
 
-inline std::shared_ptr<plugin::Instance> make_watcher(plugin::HostServices services) {
+inline std::shared_ptr<plugin::Instance> make_watcher(plugin::HostServices services = {}) {
   auto type = registry().find(SG_KIND_WATCHER, SANDGLASS_WATCHER_NAME);
   if (!type) throw std::runtime_error(type.error().text);
   auto instance = plugin::Instance::create(**type, SANDGLASS_WATCHER_NAME, config::Value{},
