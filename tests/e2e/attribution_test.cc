@@ -33,7 +33,8 @@ class Attribution : public ::testing::Test {
   Ran run(const std::string& script) { return product.run(script, options()); }
   static nlohmann::json actor(const Ran& ran, const std::string& type, const std::string& path) {
     for (const Seen& seen : ran.files)
-      if (seen.type == type && seen.path == path) return seen.value.value("actor", nlohmann::json());
+      if (seen.type == type && seen.path == path)
+        return seen.value.value("actor", nlohmann::json());
     return {};
   }
   static std::string run_id(const Ran& ran) { return ran.lines.front().at("runId"); }
@@ -47,7 +48,8 @@ class Attribution : public ::testing::Test {
 };
 
 TEST_F(Attribution, Run_HasPidCommandAndRunId) {
-  const Ran ran = run("echo x > own; mkdir d; cp own d/copied; (setsid sh -c 'echo y > detached'); rm own");
+  const Ran ran =
+      run("echo x > own; mkdir d; cp own d/copied; (setsid sh -c 'echo y > detached'); rm own");
   ASSERT_EQ(ran.output.code, 0) << ran.output.err;
   for (const Seen& seen : ran.files) {
     const auto& actor = seen.value.at("actor");
@@ -70,8 +72,7 @@ TEST_F(Attribution, JournalAndHook_SayTheSame) {
   ASSERT_TRUE(told.is_object());
   const std::string got = product.dir().read("got");
   EXPECT_EQ(nlohmann::json::parse(got.substr(0, got.find('\n'))).at("actor"), told);
-  const Ran events =
-      Product::taken_apart(product.sandglass({"events", "--json"}).run());
+  const Ran events = Product::taken_apart(product.sandglass({"events", "--json"}).run());
   EXPECT_EQ(actor(events, "create", "f"), told);
 }
 
@@ -108,8 +109,7 @@ TEST_F(Attribution, HookThatWrites_IsHook) {  // H8, C1
 
 // 2,000 programs that live for a millisecond: under BPF each is known by its command.
 TEST_F(Attribution, ShortLivedWriters_AllHaveTheirCommand) {
-  const Ran ran = run(
-      "i=0; while [ $i -lt 1000 ]; do /bin/touch t$i; (: > s$i); i=$((i+1)); done");
+  const Ran ran = run("i=0; while [ $i -lt 1000 ]; do /bin/touch t$i; (: > s$i); i=$((i+1)); done");
   ASSERT_EQ(ran.output.code, 0) << ran.output.err;
   ASSERT_EQ(ran.files.size(), 2000u);
   size_t with_command = 0;
@@ -126,10 +126,18 @@ TEST_F(Attribution, ShortLivedWriters_AllHaveTheirCommand) {
 }
 
 TEST_F(Attribution, WithoutRights_TheWatcherSaysWhatIsMissing) {
-  auto arguments = std::vector<std::string>{"unshare", "-U", SANDGLASS, "--state-dir",
-                                            product.dir() / "other", "run",  "--config",
-                                            product.dir() / "c.yaml", "--", "true"};
-  const Output out = Command(arguments).in(product.workspace()).env("HOME", product.dir() / "home").run();
+  auto arguments = std::vector<std::string>{"unshare",
+                                            "-U",
+                                            SANDGLASS,
+                                            "--state-dir",
+                                            product.dir() / "other",
+                                            "run",
+                                            "--config",
+                                            product.dir() / "c.yaml",
+                                            "--",
+                                            "true"};
+  const Output out =
+      Command(arguments).in(product.workspace()).env("HOME", product.dir() / "home").run();
   if (out.err.find("unshare:") != std::string::npos) GTEST_SKIP() << out.err;
   EXPECT_NE(out.code, 0);
   EXPECT_THAT(out.err, HasSubstr("fanotify needs CAP_SYS_ADMIN in the first user namespace"));

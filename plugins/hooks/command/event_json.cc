@@ -61,8 +61,7 @@ Json actor_json(const sandglass::Event& event) {
   if (event.actor_pid()) out["pid"] = event.actor_pid();
   if (!event.actor().empty()) out["command"] = event.actor();
   if (state == SG_ACTOR_RUN && !event.run_id().empty()) out["run"] = event.run_id();
-  if (state == SG_ACTOR_UNATTRIBUTED)
-    out["candidates"] = Json::parse(event.json(), nullptr, false);
+  if (state == SG_ACTOR_UNATTRIBUTED) out["candidates"] = Json::parse(event.json(), nullptr, false);
   return out;
 }
 
@@ -81,7 +80,8 @@ std::string event_json(const sandglass::Event& event, const std::vector<std::str
   out["sandbox"] = event.sandbox_id();
   if (!event.run_id().empty()) out["runId"] = event.run_id();
   if (event.flags() & SG_EVF_REPLAY) out["replay"] = true;
-  if (event.actor_state() != SG_ACTOR_UNKNOWN || event.actor_pid()) out["actor"] = actor_json(event);
+  if (event.actor_state() != SG_ACTOR_UNKNOWN || event.actor_pid())
+    out["actor"] = actor_json(event);
   const bool has_details = event.actor_state() != SG_ACTOR_UNATTRIBUTED && !event.json().empty();
   if (has_details) out["details"] = Json::parse(event.json(), nullptr, false);
   if (event.is_file())
