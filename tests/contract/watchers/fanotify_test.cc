@@ -1,5 +1,7 @@
 // What only fanotify can do: one group for many sandboxes, whole file systems, and who wrote.
+#include <sched.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <fstream>
@@ -146,6 +148,44 @@ TEST_F(Fanotify, DirectoryRenamedToAndFro_IsWhereItIs) {
   EXPECT_EQ(replica_->difference(), "");
   write("b/later", "2");
   EXPECT_EQ(flushed(), Lines{"create b/later"});
+}
+
+// What could not be read for want of descriptors is read as soon as there are some.
+TEST_F(Fanotify, DescriptorsRunOut_TreeIsReadAnew) {  // W5
+  for (int i = 0; i < 20; ++i) dir_.write("outside/s" + std::to_string(i) + "/f", "1");
+  start();
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit none = before;
+  none.rlim_cur = 3;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  EXPECT_EQ(::rename((dir_ / "outside").c_str(), at("in").c_str()), 0);
+  const int64_t blind_until = mono_ns() + 50'000'000;
+  while (mono_ns() < blind_until) ::sched_yield();
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  const int64_t deadline = mono_ns() + int64_t{20} * 1'000'000'000;
+  while (state()["files"] != 20 && mono_ns() < deadline) ::sched_yield();
+  while (mono_ns() < deadline) {  // the watcher's own tree, which tells of the directories
+    write("in/s7/g", std::to_string(mono_ns()));
+    if (!flushed().empty()) break;
+  }
+  flushed();
+  EXPECT_EQ(replica_->difference(), "");
+}
+
+TEST_F(Fanotify, WithoutRights_SaysWhatIsMissing) {
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    if (::unshare(CLONE_NEWUSER) != 0) ::_exit(77);
+    const std::string why = unwatchable(root_);
+    ::_exit(why.find("needs CAP_SYS_ADMIN in the first user namespace") == std::string::npos);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "a user namespace is not permitted here";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 // ---- Other file systems ------------------------------------------------------
