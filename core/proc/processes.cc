@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdlib>
@@ -166,7 +167,14 @@ void Processes::take(const ProcessEvent& event) {
 
 Processes::Entry& Processes::add(int32_t pid, Entry entry) {
   auto [it, first] = entries_.try_emplace(pid);
-  if (!first) entry.older = std::make_unique<Entry>(std::move(it->second));
+  if (!first) {
+    Entry& before = it->second;
+    if (!before.exit_ns) {  // its end was not heard of
+      before.exit_ns = std::max<int64_t>(entry.start_ns, 1);
+      gone_.push_back({before.exit_ns, pid, before.start_ns});
+    }
+    entry.older = std::make_unique<Entry>(std::move(before));
+  }
   it->second = std::move(entry);
   return it->second;
 }
@@ -242,7 +250,12 @@ void Processes::mark(int32_t pid, uint32_t label) {
   if (!source_) {
     int32_t ppid = 0;
     uint64_t start = 0;
-    if (read_stat(pid, ppid, start)) marked_[pid] = {start, label};
+    if (!read_stat(pid, ppid, start)) return;
+    marked_[pid] = {start, label};
+    // A process of its own between us and the command takes in what loses its parent.
+    const int32_t between = ppid;
+    const bool ours = between != ::getpid() && read_stat(between, ppid, start);
+    if (ours && ppid == ::getpid()) marked_[between] = {start, label};
     return;
   }
   drain();

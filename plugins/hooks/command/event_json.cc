@@ -54,6 +54,17 @@ Json content_json(const sandglass::Content& content) {
   return out;
 }
 
+Json actor_json(const sandglass::Event& event) {
+  static constexpr std::array kNames{"unknown", "run", "hook", "host", "outside", "unattributed"};
+  const uint32_t state = event.actor_state();
+  Json out{{"kind", state < kNames.size() ? kNames[state] : "unknown"}};
+  if (event.actor_pid()) out["pid"] = event.actor_pid();
+  if (!event.actor().empty()) out["command"] = event.actor();
+  if (state == SG_ACTOR_RUN && !event.run_id().empty()) out["run"] = event.run_id();
+  if (state == SG_ACTOR_UNATTRIBUTED) out["candidates"] = Json::parse(event.json(), nullptr, false);
+  return out;
+}
+
 }  // namespace
 
 std::string event_json(const sandglass::Event& event, const std::vector<std::string>& include) {
@@ -69,8 +80,10 @@ std::string event_json(const sandglass::Event& event, const std::vector<std::str
   out["sandbox"] = event.sandbox_id();
   if (!event.run_id().empty()) out["runId"] = event.run_id();
   if (event.flags() & SG_EVF_REPLAY) out["replay"] = true;
-  if (event.actor_pid()) out["actor"] = {{"pid", event.actor_pid()}, {"command", event.actor()}};
-  if (!event.json().empty()) out["details"] = Json::parse(event.json(), nullptr, false);
+  if (event.actor_state() != SG_ACTOR_UNKNOWN || event.actor_pid())
+    out["actor"] = actor_json(event);
+  const bool has_details = event.actor_state() != SG_ACTOR_UNATTRIBUTED && !event.json().empty();
+  if (has_details) out["details"] = Json::parse(event.json(), nullptr, false);
   if (event.is_file())
     for (const std::string& name : include)
       out[name] = content_json(name == "before"  ? event.before()

@@ -84,6 +84,12 @@ std::string why_no_mark(const std::string& root, long type, int error) {
 }  // namespace
 
 bool mark(int fan, int fd) {
+  struct statfs fs {};
+  if (::fstatfs(fd, &fs) < 0) return false;
+  if (foreign(static_cast<long>(fs.f_type))) {
+    errno = EOPNOTSUPP;
+    return false;
+  }
   return ::fanotify_mark(fan, FAN_MARK_ADD | FAN_MARK_FILESYSTEM, kMask, fd, nullptr) == 0;
 }
 

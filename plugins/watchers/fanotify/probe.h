@@ -10,7 +10,8 @@ namespace fanotify_watcher {
 // A new group with a mark on the file system of `root`. Empty with `why` set: one sentence, with
 // the cure.
 Fd open_group(const std::string& root, std::string& why);
-// Marks the file system of an open directory. False with errno set.
+// Marks the file system of an open directory, unless changes come to it from elsewhere unheard of.
+// False with errno set.
 bool mark(int fan, int fd);
 
 }  // namespace fanotify_watcher

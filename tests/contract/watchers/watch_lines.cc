@@ -1,5 +1,5 @@
 // Watches one directory and prints a JSON line per event, in the form that the watcher bench reads:
-//   watch_lines --root DIR --ignore a,b
+//   watch_lines --root DIR --ignore a,b --watcher inotify
 // SIGTERM or SIGINT: one last flush and comparison, then the end.
 #include <signal.h>
 #include <sys/signalfd.h>
@@ -73,9 +73,11 @@ int fail_with(const std::string& text) {
 int main(int argc, char** argv) {
   watch::Target target;
   target.sandbox_id = "lines";
+  std::string watcher = "inotify";
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string_view option = argv[i];
     if (option == "--root") target.local_root = argv[i + 1];
+    if (option == "--watcher") watcher = argv[i + 1];
     if (option == "--ignore") target.ignore = split(argv[i + 1]);
   }
   sigset_t signals;
@@ -85,10 +87,10 @@ int main(int argc, char** argv) {
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   Fd signalled(::signalfd(-1, &signals, SFD_CLOEXEC));
 
-  plugin::Registry registry({{SANDGLASS_WATCHER, "", "watch_lines"}});
-  auto type = registry.find(SG_KIND_WATCHER, "inotify");
+  plugin::Registry registry({{SANDGLASS_PLUGINS "/watcher-" + watcher + ".so", "", "watch_lines"}});
+  auto type = registry.find(SG_KIND_WATCHER, watcher);
   if (!type) return fail_with(type.error().text);
-  auto instance = plugin::Instance::create(**type, "inotify", config::Value{}, {});
+  auto instance = plugin::Instance::create(**type, watcher, config::Value{}, {});
   if (!instance) return fail_with(instance.error().text);
   auto session = watch::Session::start(*instance, target, print, 60'000);
   if (!session) return fail_with(session.error().text);

@@ -3,7 +3,9 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -126,6 +128,48 @@ TEST_P(ProcessTable, Label_FollowsAllThatIsStarted) {
   EXPECT_EQ(table_->find(::getpid(), 0)->label, Processes::kHost);
   ASSERT_EQ(::write(in[1], "xx", 2), 2);
   reap(top);
+  for (int fd : {in[0], in[1], out[0], out[1]}) ::close(fd);
+}
+
+// As below a keeper: what loses its parent is taken in by it, and stays its command's.
+TEST_P(ProcessTable, Orphan_StaysWithItsCommand) {
+  int in[2], out[2];
+  ASSERT_EQ(::pipe2(in, O_CLOEXEC), 0);
+  ASSERT_EQ(::pipe2(out, O_CLOEXEC), 0);
+  const auto tell_self = [&] {
+    const pid_t self = ::getpid();
+    [[maybe_unused]] const ssize_t n = ::write(out[1], &self, sizeof self);
+  };
+  const auto wait_for_word = [&] {
+    char c;
+    [[maybe_unused]] const ssize_t n = ::read(in[0], &c, 1);
+  };
+  const pid_t keeper = child([&] {
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    const pid_t self = ::getpid();
+    if (::fork() == 0) {
+      tell_self();
+      wait_for_word();
+      if (::fork() != 0) ::_exit(0);
+      while (::getppid() != self) ::sched_yield();
+      tell_self();
+      wait_for_word();
+      ::_exit(0);
+    }
+    while (::wait(nullptr) > 0) {
+    }
+  });
+  pid_t command = 0, orphan = 0;
+  ASSERT_EQ(::read(out[0], &command, sizeof command), static_cast<ssize_t>(sizeof command));
+  const uint32_t label = table_->new_label();
+  table_->mark(command, label);
+  ASSERT_EQ(::write(in[1], "x", 1), 1);
+  ASSERT_EQ(::read(out[0], &orphan, sizeof orphan), static_cast<ssize_t>(sizeof orphan));
+  const auto found = table_->find(orphan, 0);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->label, label);
+  ASSERT_EQ(::write(in[1], "x", 1), 1);
+  reap(keeper);
   for (int fd : {in[0], in[1], out[0], out[1]}) ::close(fd);
 }
 
