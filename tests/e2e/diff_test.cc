@@ -55,7 +55,7 @@ TEST(Diff, B5_Observing_TakesNoLockAndLeavesTheIndex) {  // B5, B7
   EXPECT_NE(product.diff(), "");
   EXPECT_EQ(shell("stat -c '%y %i' .git/index", product.workspace()).out, before);
   const Ran ran = product.run(
-      "for i in $(seq 50); do echo $i > t; git add t && git -c user.name=t -c user.email=t@x -c "
+      "for i in $(seq 200); do echo $i > t; git add t && git -c user.name=t -c user.email=t@x -c "
       "safe.directory='*' commit -qm $i || exit 9; done",
       {"--diff"});
   EXPECT_EQ(ran.output.code, 0) << ran.output.err;

@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 seconds=${1:-60}
 [ $# -eq 0 ] || shift
-[ $# -gt 0 ] || set -- yaml schema patch ignore gitconfig baseline pack index elf journal event
+[ $# -gt 0 ] || set -- yaml schema patch ignore attributes lfs gitconfig baseline pack index elf journal event
 
 cmake --preset fuzz >/dev/null
 cmake --build build/fuzz --target fuzzers -j 2
