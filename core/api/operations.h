@@ -153,7 +153,8 @@ struct Restore {
   std::vector<Restored> files;  // in path order; what is as at the baseline already is left out
   std::vector<std::string> untouched;  // paths asked for that the sandbox never touched
 };
-// Puts files back as the baseline has them and removes those the sandbox made. What somebody
+// Puts files back as they were at ready (what was dirty then is dirty again, where that is known;
+// else as the commit has them) and removes those the sandbox made. What somebody
 // changed after the sandbox's last look is refused, so is what the baseline has no copy of. Each
 // change is an event of the sandbox with the host as its actor. Fault::busy while a process has the
 // sandbox.

@@ -275,7 +275,9 @@ Result<Restore> restore(const RestoreRequest& request) {
   if (!workspace) return tl::unexpected(workspace.error());
   git::ContentOptions options;
   options.size_cap = kLargest;  // nothing leaves this machine, so nothing is redacted either
-  auto content = git::Content::open(record->baseline, record->workspace, options);
+  git::Baseline baseline = record->baseline;
+  baseline.snapshot = !baseline.tree.empty();  // what was dirty at ready is somebody's work
+  auto content = git::Content::open(baseline, record->workspace, options);
   if (!content) return tl::unexpected(content.error());
 
   const Selection selection(record->root, request.paths);

@@ -80,8 +80,9 @@ Command add_restore(CLI::App& app, Context& context) {
                "Also what was changed after the sandbox's last look at it");
   app.add_flag("--json", o->json, "One object");
   app.footer(
-      "Puts files that the sandbox touched back as they were at its start, and removes those it "
-      "made.\nWhat somebody changed since is refused and said. The changes are events of the "
+      "Puts files that the sandbox touched back as they were at its start (what was changed "
+      "then is again)\nand removes those it made.\nWhat somebody changed since is refused and "
+      "said. The changes are events of the "
       "sandbox.\nExit code 1: something was refused, or was never touched.");
   return [o, &context] { return restore(*o, context); };
 }

@@ -78,6 +78,16 @@ TEST_F(Restore, ChangedAfterTheLastLook_IsRefusedUnlessForced) {
   EXPECT_EQ(bytes("new"), "n\nmine\n");
 }
 
+TEST_F(Restore, DirtyAtTheStart_IsDirtyAgain) {  // B3
+  product_.sh("echo mine >> edited; echo mine > untracked; rm gone");
+  ASSERT_EQ(product_.run("echo x > edited; echo x > untracked; echo x > gone").output.code, 0);
+  const Output done = restore({"."});
+  EXPECT_EQ(done.code, 0) << done.err;
+  EXPECT_EQ(bytes("edited"), "two\nmine\n");
+  EXPECT_EQ(bytes("untracked"), "mine\n");
+  EXPECT_FALSE(std::filesystem::exists(product_.workspace() + "/gone"));
+}
+
 TEST_F(Restore, OneRun_TouchesOnlyWhatItChanged) {
   const Ran first = product_.run("echo 1 >> edited");
   product_.sh("echo by hand >> gone");
