@@ -65,7 +65,9 @@ void Judge::visit(const Place& place, const Seen& seen, Cause cause, bool may_ho
     if (may_wait && must_wait(node, seen, cause))
       return hold(place.path, cause, looked_ns_ + kHoldNs);
   } else if (auto held = held_.find(std::string(place.path)); held != held_.end()) {
-    cause.fold(held->second.cause);
+    Cause since = held->second.cause;  // first, so that the last writer stays the last
+    since.fold(cause);
+    cause = since;
     if (may_wait && must_wait(node, seen, cause)) {
       held->second.cause = cause;
       return;

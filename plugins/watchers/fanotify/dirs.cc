@@ -34,7 +34,7 @@ void Dirs::enter(Node* node) {
   it->second = node;
 }
 
-// It and all below are found by their handles no more.
+// Found by its handle no more.
 void Dirs::forget(Node* node) {
   if (const auto it = by_key_.find(node->key); it != by_key_.end()) {
     for (Node** at = &it->second; *at; at = &(*at)->same) {
@@ -47,8 +47,6 @@ void Dirs::forget(Node* node) {
   if (node->run && !node->above) --node->run->dirs;
   node->run = nullptr;
   node->same = nullptr;
-  if (!node->children) return;
-  for (auto& [_, child] : *node->children) forget(child.get());
 }
 
 Node* Dirs::make_root(Run* run, const Key& key, bool above) {
@@ -93,8 +91,15 @@ Node* Dirs::attach(Node* dir, std::string_view name, std::unique_ptr<Node> node)
 
 void Dirs::drop(std::unique_ptr<Node> node) {
   memo_ = nullptr;
-  forget(node.get());
+  size_t next = graves_.size();
   graves_.push_back(std::move(node));
+  for (; next < graves_.size(); ++next) {  // level by level: a tree may be deeper than a stack
+    Node* one = graves_[next].get();
+    forget(one);
+    if (!one->children) continue;
+    for (auto& [_, child] : *one->children) graves_.push_back(std::move(child));
+    one->children.reset();
+  }
 }
 
 void Dirs::drop(Node* node) {
@@ -106,20 +111,17 @@ void Dirs::drop(Node* node) {
   drop(std::move(out));
 }
 
-static void write_path(const Node* node, std::string& out) {
-  if (!node->parent) return;
-  write_path(node->parent, out);
-  if (!out.empty()) out += '/';
-  out += node->name;
-}
-
 bool Dirs::path_of(const Node* node, std::string_view& path) {
   if (memo_ != node) {
     const Node* top = node;
-    while (top->parent) top = top->parent;
+    size_t size = 0;
+    for (; top->parent; top = top->parent) size += top->name.size() + 1;
     if (!top->run || top != top->run->root) return false;
-    path_.clear();
-    write_path(node, path_);
+    path_.assign(size ? size - 1 : 0, '/');
+    for (const Node* at = node; at->parent; at = at->parent) {
+      size -= at->name.size() + 1;
+      path_.replace(size, at->name.size(), at->name);
+    }
     memo_ = node;
   }
   path = path_;

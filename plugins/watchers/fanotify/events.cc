@@ -90,11 +90,10 @@ bool Group::each(uint64_t fsid, const file_handle* handle, F&& one) {
     one(node);
     return true;
   }
-  chain_.clear();
-  for (; node; node = node->same) chain_.push_back(node);
-  const std::vector<Node*> chain = chain_;
-  for (Node* each : chain)
-    if (each->run) one(each);
+  std::vector<Node*> chain;
+  for (; node; node = node->same) chain.push_back(node);
+  for (Node* link : chain)
+    if (link->run) one(link);
   return true;
 }
 

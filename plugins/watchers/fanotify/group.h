@@ -103,7 +103,6 @@ class Group {
   size_t owed_ = 0;             // events to read until those are met
   bool handing_ = false;        // hints are on their way to the host, without the lock
   std::condition_variable handed_;
-  std::vector<Node*> chain_;  // scratch
 };
 
 }  // namespace fanotify_watcher
