@@ -7,7 +7,8 @@
 //     the sink void probe(Call, WatchTarget);                // optional: throw to say why it
 //     cannot watch it
 //   };
-// run() and flush() run at once, on different threads.
+// run() and flush() run at once, on different threads. One with `static constexpr uint32_t flags =
+// SG_TYPE_LISTS` tells what is there, by sink.listings(), and the host looks at nothing itself.
 #ifndef SANDGLASS_CPP_WATCHER_HPP
 #define SANDGLASS_CPP_WATCHER_HPP
 
