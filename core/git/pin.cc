@@ -27,11 +27,11 @@ constexpr int64_t kMs = 1'000'000;
 constexpr int kPauseUs = 2'000;
 
 // Only when nothing else wants the processor or the disk.
-void be_idle(bool idle) {
+void set_idle(int thread, bool idle) {
   const sched_param none{};
-  ::sched_setscheduler(0, idle ? SCHED_IDLE : SCHED_OTHER, &none);
+  ::sched_setscheduler(thread, idle ? SCHED_IDLE : SCHED_OTHER, &none);
   const int of_class = idle ? IOPRIO_CLASS_IDLE : IOPRIO_CLASS_NONE;
-  ::syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(of_class, 0));
+  ::syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, thread, IOPRIO_PRIO_VALUE(of_class, 0));
 }
 
 }  // namespace
@@ -83,36 +83,43 @@ std::unique_ptr<Pin> Pin::resume(const Baseline& baseline) {
 void Pin::start() {
   if (sources_.empty() || baseline_.pin.empty() || thread_.joinable()) return;
   thread_ = std::thread([this] {
-    be_idle(true);
+    set_idle(0, true);
+    tid_ = static_cast<int>(::syscall(SYS_gettid));
     std::vector<CopySource> sources;
     for (const Source& one : sources_) sources.push_back({one.snapshot.get(), one.prefix});
-    bool hurried = false;
-    copy_objects(baseline_.pin, sources, [&] {
-      if (hurry_ && !std::exchange(hurried, true)) be_idle(false);
-      return stop_.load();
-    });
+    copy_objects(baseline_.pin, sources, [&] { return stop_.load(); });
     done_ = true;
   });
+}
+
+// An idle thread may not run at all for long: who waits for it lends it an ordinary priority.
+void Pin::copy(int timeout_ms) {
+  const int64_t end = mono_ns() + timeout_ms * kMs;
+  while (thread_.joinable() && !done_ && mono_ns() < end) {
+    if (tid_ > 0) set_idle(tid_, false);
+    ::usleep(kPauseUs);
+  }
 }
 
 void Pin::finish(int timeout_ms) {
   if (!thread_.joinable()) return;
   if (pin_state(baseline_.pin).word == PinWord::held) {
-    hurry_ = true;
-    const int64_t end = mono_ns() + timeout_ms * kMs;
-    while (!done_ && mono_ns() < end) ::usleep(kPauseUs);
+    copy(timeout_ms);
+    if (!done_)
+      log::error(
+          "the baseline could not be copied in time: once the repository's own objects are "
+          "gone, before() and diff() of this run stay empty");
   }
   stop_ = true;
+  if (tid_ > 0 && !done_) set_idle(tid_, false);
   thread_.join();
-  if (!done_ || pin_state(baseline_.pin).word != PinWord::held) return;
-  log::error(
-      "the baseline could not be copied in time; without the repository's own objects "
-      "before() and diff() of this run stay empty");
 }
 
 Pin::~Pin() {
   stop_ = true;
-  if (thread_.joinable()) thread_.join();
+  if (!thread_.joinable()) return;
+  if (tid_ > 0 && !done_) set_idle(tid_, false);
+  thread_.join();
 }
 
 }  // namespace sandglass::git

@@ -53,6 +53,8 @@ class Pin {
   const Baseline& baseline() const { return baseline_; }
   // Begins copying, once everything else is ready.
   void start();
+  // Waits until it is done, at an ordinary priority.
+  void copy(int timeout_ms);
   // Ends it: at once where links keep the objects, else when they are copied or the time is over.
   void finish(int timeout_ms);
 
@@ -65,7 +67,8 @@ class Pin {
   explicit Pin(Baseline baseline) : baseline_(std::move(baseline)) {}
   Baseline baseline_;
   std::vector<Source> sources_;  // of the commits
-  std::atomic<bool> stop_{false}, hurry_{false}, done_{false};
+  std::atomic<bool> stop_{false}, done_{false};
+  std::atomic<int> tid_{0};
   std::thread thread_;
 };
 
