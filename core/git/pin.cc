@@ -83,8 +83,8 @@ std::unique_ptr<Pin> Pin::resume(const Baseline& baseline) {
 void Pin::start() {
   if (sources_.empty() || baseline_.pin.empty() || thread_.joinable()) return;
   thread_ = std::thread([this] {
-    set_idle(0, true);
     tid_ = static_cast<int>(::syscall(SYS_gettid));
+    set_idle(0, !stop_);
     std::vector<CopySource> sources;
     for (const Source& one : sources_) sources.push_back({one.snapshot.get(), one.prefix});
     copy_objects(baseline_.pin, sources, [&] { return stop_.load(); });
