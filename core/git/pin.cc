@@ -2,17 +2,17 @@
 
 #include <fcntl.h>
 #include <linux/ioprio.h>
-#include <sched.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 
 #include "base/below.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "git/copy.h"
@@ -23,15 +23,14 @@ namespace sandglass::git {
 namespace {
 
 constexpr std::array<std::string_view, 5> kWords = {"none", "linked", "held", "copied", "partial"};
-constexpr int64_t kMs = 1'000'000;
-constexpr int kPauseUs = 2'000;
+constexpr std::chrono::milliseconds kCalm(1'000);
 
-// Only when nothing else wants the processor or the disk.
-void be_idle(bool idle) {
-  const sched_param none{};
-  ::sched_setscheduler(0, idle ? SCHED_IDLE : SCHED_OTHER, &none);
-  const int of_class = idle ? IOPRIO_CLASS_IDLE : IOPRIO_CLASS_NONE;
-  ::syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(of_class, 0));
+// Behind others. Not SCHED_IDLE: on a busy machine such a thread hardly runs, nothing without
+// privileges takes it back, and the end of the run would have to wait for it.
+void be_modest() {
+  const int self = static_cast<int>(::syscall(SYS_gettid));
+  ::setpriority(PRIO_PROCESS, static_cast<id_t>(self), 10);
+  ::syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));
 }
 
 }  // namespace
@@ -82,37 +81,54 @@ std::unique_ptr<Pin> Pin::resume(const Baseline& baseline) {
 
 void Pin::start() {
   if (sources_.empty() || baseline_.pin.empty() || thread_.joinable()) return;
-  thread_ = std::thread([this] {
-    be_idle(true);
+  const bool modest = pin_state(baseline_.pin).word == PinWord::linked;
+  thread_ = std::thread([this, modest] {
+    if (modest) {
+      be_modest();
+      std::unique_lock lock(mutex_);  // a short run needs no copy
+      wake_.wait_for(lock, kCalm, [&] { return stop_ || hurry_; });
+    }
     std::vector<CopySource> sources;
     for (const Source& one : sources_) sources.push_back({one.snapshot.get(), one.prefix});
-    bool hurried = false;
-    copy_objects(baseline_.pin, sources, [&] {
-      if (hurry_ && !std::exchange(hurried, true)) be_idle(false);
-      return stop_.load();
-    });
+    if (!stop_) copy_objects(baseline_.pin, sources, [&] { return stop_.load(); });
+    std::lock_guard lock(mutex_);
     done_ = true;
+    wake_.notify_all();
   });
+}
+
+void Pin::copy(int timeout_ms) {
+  if (!thread_.joinable()) return;
+  std::unique_lock lock(mutex_);
+  hurry_ = true;
+  wake_.notify_all();
+  wake_.wait_for(lock, std::chrono::milliseconds(timeout_ms), [&] { return done_; });
 }
 
 void Pin::finish(int timeout_ms) {
   if (!thread_.joinable()) return;
   if (pin_state(baseline_.pin).word == PinWord::held) {
-    hurry_ = true;
-    const int64_t end = mono_ns() + timeout_ms * kMs;
-    while (!done_ && mono_ns() < end) ::usleep(kPauseUs);
+    copy(timeout_ms);
+    if (pin_state(baseline_.pin).word == PinWord::held)
+      log::error(
+          "the baseline could not be copied in time: once the repository's own objects are gone, "
+          "before() and diff() of this run stay empty");
   }
-  stop_ = true;
-  thread_.join();
-  if (!done_ || pin_state(baseline_.pin).word != PinWord::held) return;
-  log::error(
-      "the baseline could not be copied in time; without the repository's own objects "
-      "before() and diff() of this run stay empty");
+  end();
 }
 
 Pin::~Pin() {
-  stop_ = true;
-  if (thread_.joinable()) thread_.join();
+  end();
+}
+
+void Pin::end() {
+  if (!thread_.joinable()) return;
+  {
+    std::lock_guard lock(mutex_);
+    stop_ = true;
+    wake_.notify_all();
+  }
+  thread_.join();
 }
 
 }  // namespace sandglass::git

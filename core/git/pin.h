@@ -4,13 +4,16 @@
 //     ready FOLDER/objects/    objects of our own: the files at ready, then a copy of all that is
 //     needed FOLDER/state       one line: a PinWord, and why it is not more
 //
-// Both are object directories as git's. The copy is made by a thread at idle priority and proven
-// object by object; then the links go. Where nothing can be linked (another file system) packs are
-// held open meanwhile. Killed in the middle, the copying begins anew with the next resume().
+// Both are object directories as git's. The copy is begun after a second by a thread that lets
+// others go first, and proven object by object; then the links go. Where nothing can be linked
+// (another file system) packs are held open meanwhile. Killed in the middle, the copying begins
+// anew with the next resume().
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -53,6 +56,8 @@ class Pin {
   const Baseline& baseline() const { return baseline_; }
   // Begins copying, once everything else is ready.
   void start();
+  // Does not let it wait any longer, and waits for it.
+  void copy(int timeout_ms);
   // Ends it: at once where links keep the objects, else when they are copied or the time is over.
   void finish(int timeout_ms);
 
@@ -62,10 +67,14 @@ class Pin {
     std::string prefix;
   };
   class Maker;
+  void end();
   explicit Pin(Baseline baseline) : baseline_(std::move(baseline)) {}
   Baseline baseline_;
   std::vector<Source> sources_;  // of the commits
-  std::atomic<bool> stop_{false}, hurry_{false}, done_{false};
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::atomic<bool> stop_{false};
+  bool hurry_ = false, done_ = false;  // under mutex_
   std::thread thread_;
 };
 

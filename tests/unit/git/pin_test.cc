@@ -5,11 +5,9 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <thread>
 
 #include "repo.h"
 #include "support/logged.h"
@@ -40,10 +38,7 @@ class Pinned {
   // Until there is nothing more to copy.
   PinState copied() {
     pin->start();
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while ((state().word == PinWord::linked || state().word == PinWord::held) &&
-           state().why.empty() && std::chrono::steady_clock::now() < end)
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    pin->copy(60'000);
     pin->finish(0);
     return state();
   }
