@@ -200,14 +200,12 @@ TEST(Diff, B9_AnotherUserObserves_WithoutConfiguration) {  // B9 of the cases
   product.repository("echo 1 > f");
   product.commit_all();
   product.sh("chown -R 12345:12345 .; chmod -R a+rwX . ..");
+  const std::string state = product.dir() / "anybody";
+  std::filesystem::create_directories(state);
+  ::chmod(state.c_str(), 0777);
   const auto as_user = [&](std::vector<std::string> arguments) {
-    std::vector<std::string> argv{"setpriv",
-                                  "--reuid=1000",
-                                  "--regid=1000",
-                                  "--clear-groups",
-                                  SANDGLASS,
-                                  "--state-dir",
-                                  "/tmp/sandglass-b9-" + std::to_string(::getpid())};
+    std::vector<std::string> argv{"setpriv", "--reuid=1000", "--regid=1000",  "--clear-groups",
+                                  SANDGLASS, "--state-dir",  state + "/state"};
     argv.insert(argv.end(), arguments.begin(), arguments.end());
     return Command(std::move(argv))
         .in(product.workspace())
@@ -218,7 +216,6 @@ TEST(Diff, B9_AnotherUserObserves_WithoutConfiguration) {  // B9 of the cases
   EXPECT_EQ(done.code, 0) << done.err;
   EXPECT_THAT(as_user({"diff"}).out, HasSubstr("-1\n+2\n"));
   EXPECT_FALSE(std::filesystem::exists(product.dir() / "home/.gitconfig"));
-  std::filesystem::remove_all("/tmp/sandglass-b9-" + std::to_string(::getpid()));
 }
 
 }  // namespace
