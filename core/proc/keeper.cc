@@ -102,9 +102,10 @@ int try_programs(const Job& o) {
   ::_exit(127);
 }
 
-// Born in its group where there is one. The keeper is small: a fork of it costs next to nothing.
+// Born in its group where there is one. The keeper is small: a fork of it costs next to nothing
+// (and a child of vfork must not return from here: it would write over its parent's stack).
 pid_t fork_command(const Job& o) {
-  if (o.group_dir < 0) return ::vfork();
+  if (o.group_dir < 0) return ::fork();
   clone_args args{};
   args.flags = CLONE_INTO_CGROUP;
   args.exit_signal = SIGCHLD;
