@@ -6,6 +6,7 @@
 #include <map>
 
 #include "git/conversion.h"
+#include "git/repositories.h"
 #include "git/patch.h"
 #include "repo.h"
 
@@ -142,8 +143,8 @@ void one_round(uint32_t seed, Tally& tally) {
   }
   const auto gits = by_header(repo.git({"diff", "--full-index", "--no-renames"}));
   const Baseline baseline = pin_baseline(repo.path());
-  Snapshot snapshot(Objects::open({baseline.objects}).value(), *parse_oid(baseline.commit));
-  Conversion conversion(baseline, &snapshot);
+  const auto tracked = Repositories::open(baseline).value();
+  Conversion conversion(baseline, tracked.get());
   std::map<std::string, std::string> patches;
   for (const auto& [name, bytes] : after) {
     const std::string ours = content->get(name, Which::diff).bytes;
