@@ -230,6 +230,7 @@ void Judge::end_batch() {
   dirty_.clear();
   dirty_at_.clear();
   texts_.clear();
+  ++batch_;
   looked_at_ = 0;
   hinted_ = false;
   memo_ = nullptr;

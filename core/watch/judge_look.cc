@@ -1,5 +1,6 @@
 // The judge's looks: one lstat per marked name, a walk per directory that needs comparing.
 #include <algorithm>
+#include <utility>
 
 #include "base/clock.h"
 #include "watch/judge.h"
@@ -54,6 +55,7 @@ void Judge::look_at_root(const Cause& cause) {
   }
   const bool other = device != disk_.root_device() || inode != disk_.root_inode();
   if (!cause.whole && !other && !(cause.flags & (SG_HINTF_BORN | SG_HINTF_GONE))) return;
+  if (other) tree_.root()->walked = 0;
   to_walk_.push_back(tree_.root());
   walk_all();
 }
@@ -112,6 +114,7 @@ Node* Judge::meet(Dir* dir, std::string_view name, const Seen& seen, const Cause
     }
   } else if (seen.type == Type::dir) {
     const bool other = node->inode && seen.inode && node->inode != seen.inode;
+    if (other) static_cast<Dir*>(node)->walked = 0;
     if (cause.whole || other || (cause.flags & (SG_HINTF_BORN | SG_HINTF_GONE)))
       to_walk_.push_back(static_cast<Dir*>(node));
     tree_.refresh(node, seen, looked_ns_);
@@ -128,7 +131,9 @@ void Judge::walk_all() {
   while (!to_walk_.empty()) {
     Dir* dir = to_walk_.back();
     to_walk_.pop_back();
-    if (!dir->gone) walk(dir);
+    // A walk sees all that the hints of its batch were about: once is enough, or a chain of new
+    // directories, each with a hint of its own, would be walked from every link on.
+    if (!dir->gone && std::exchange(dir->walked, batch_) != batch_) walk(dir);
   }
 }
 

@@ -50,6 +50,7 @@ struct Node {
 };
 
 struct Dir : Node {
+  uint32_t walked = 0;  // number of the batch that compared it last
   struct Children;
   Children* children = nullptr;  // null while empty
 };

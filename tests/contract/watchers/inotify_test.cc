@@ -39,6 +39,25 @@ TEST_F(SessionTest, DeepDirectoriesInOneBreath_EachFileOnce) {  // A1, J3, J4
   EXPECT_EQ(flushed(), Lines{"create a7/b/c/later"});
 }
 
+// Each directory has a hint of its own: walking all below from every one of them took minutes.
+TEST_F(SessionTest, ChainOfDirectories_IsWalkedOnce) {  // J3, J4
+  start();
+  const int64_t began = mono_ns();
+  for (const char* top : {"a", "b"}) {
+    std::string path = top;
+    for (int i = 0; i < 900; ++i) path += "/d";
+    std::filesystem::create_directories(at(path));
+    write(path + "/f", "1");
+  }
+  EXPECT_TRUE(session_->flush(kLongMs));
+  EXPECT_EQ(replica_->difference(), "");
+  rename("b", "a/b");
+  write("after", "2");
+  EXPECT_TRUE(session_->flush(kLongMs));
+  EXPECT_EQ(replica_->difference(), "");
+  EXPECT_LT(mono_ns() - began, int64_t{kLongMs} * 1'000'000);
+}
+
 TEST_F(SessionTest, NewDirectoryAndRenameInIt_LeavesNothingOfTheTemporary) {  // J1
   start();
   for (int i = 0; i < 300; ++i) {
