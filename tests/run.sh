@@ -22,7 +22,7 @@ run() {
     echo "$preset does not build"
     exit 1
   }
-  ctest --preset "$preset" --output-on-failure -j 2 --repeat until-pass:2 -LE 'long|bench' >"$log" 2>&1 || {
+  ctest --preset "$preset" --output-on-failure -j 3 --repeat until-pass:2 -LE 'long|bench' >"$log" 2>&1 || {
     failed="$failed $preset"
     cat "$log"
   }
