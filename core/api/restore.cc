@@ -138,6 +138,8 @@ class Restorer {
   // Why it cannot be done at all.
   static std::string why_not(const Step& step, const Touch& touch) {
     using git::PieceState;
+    if (step.before.flags & git::piece_lfs_pointer)
+      return "only its Git LFS pointer is known here: `git lfs checkout` brings it";
     switch (step.before.state) {
       case PieceState::here:
         return "";

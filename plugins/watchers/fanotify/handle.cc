@@ -10,17 +10,6 @@
 
 namespace fanotify_watcher {
 
-Fd& Fd::operator=(Fd&& other) noexcept {
-  if (this == &other) return *this;
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = std::exchange(other.fd_, -1);
-  return *this;
-}
-
-Fd::~Fd() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 namespace {
 
 __extension__ using Wide = unsigned __int128;

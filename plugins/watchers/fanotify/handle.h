@@ -8,20 +8,11 @@
 #include <cstdint>
 #include <string>
 
+#include "../common/fd.h"
+
 namespace fanotify_watcher {
 
-class Fd {
- public:
-  explicit Fd(int fd = -1) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(other.fd_) { other.fd_ = -1; }
-  Fd& operator=(Fd&& other) noexcept;
-  ~Fd();
-  int get() const { return fd_; }
-  explicit operator bool() const { return fd_ >= 0; }
-
- private:
-  int fd_;
-};
+using watcher_common::Fd;
 
 // A file system and a handle in it, as a keyed hash of 128 bits: equal for equal handles, and
 // nobody can choose two that meet. Empty is "not known".

@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "../common/foreign.h"
+
 namespace fanotify_watcher {
 namespace {
 
@@ -13,30 +15,6 @@ constexpr unsigned kInit = FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK | FAN_UN
                            FAN_UNLIMITED_MARKS | FAN_REPORT_DFID_NAME_TARGET;
 constexpr uint64_t kMask =
     FAN_CREATE | FAN_DELETE | FAN_RENAME | FAN_MODIFY | FAN_CLOSE_WRITE | FAN_ATTRIB | FAN_ONDIR;
-
-// File systems whose other side makes changes that this kernel never hears of.
-const char* foreign(long type) {
-  switch (static_cast<unsigned long>(type) & 0xffffffffUL) {
-    case 0x01021997:
-      return "9p";
-    case 0x6969:
-      return "nfs";
-    case 0xff534d42:
-      return "cifs";
-    case 0xfe534d42:
-      return "smb2";
-    case 0x517b:
-      return "smb";
-    case 0x65735546:
-      return "fuse or virtiofs";
-    case 0x00c36400:
-      return "ceph";
-    case 0x5346414f:
-      return "afs";
-    default:
-      return nullptr;
-  }
-}
 
 std::string why_no_group(int error) {
   switch (error) {
@@ -86,7 +64,7 @@ std::string why_no_mark(const std::string& root, long type, int error) {
 bool mark(int fan, int fd) {
   struct statfs fs {};
   if (::fstatfs(fd, &fs) < 0) return false;
-  if (foreign(static_cast<long>(fs.f_type))) {
+  if (watcher_common::foreign(fs)) {
     errno = EOPNOTSUPP;
     return false;
   }
@@ -100,7 +78,7 @@ Fd open_group(const std::string& root, std::string& why) {
     why = "cannot watch " + root + ": " + std::strerror(errno);
     return Fd();
   }
-  if (const char* type = foreign(static_cast<long>(fs.f_type))) {
+  if (const char* type = watcher_common::foreign(fs)) {
     why = root + " is on " + type +
           ", where fanotify does not hear of changes from the other side; use a polling watcher";
     return Fd();

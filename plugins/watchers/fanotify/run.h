@@ -14,11 +14,13 @@
 #include <string_view>
 #include <vector>
 
+#include "../common/hints.h"
 #include "dirs.h"
 #include "handle.h"
-#include "hints.h"
 
 namespace fanotify_watcher {
+
+using watcher_common::Hints;
 
 class Group;
 

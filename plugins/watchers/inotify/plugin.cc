@@ -11,7 +11,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "foreign.h"
+#include "../common/foreign.h"
 #include "run.h"
 
 namespace inotify_watcher {
@@ -78,7 +78,7 @@ sg_status probe(void* self, sg_call* call, const sg_watch_target* target) {
     struct statfs fs {};
     if (::statfs(root.c_str(), &fs) < 0)
       return say(host, call, SG_E_NOT_FOUND, "cannot watch " + root + ": " + std::strerror(errno));
-    if (const char* type = foreign(fs))
+    if (const char* type = watcher_common::foreign(fs))
       return say(
           host, call, SG_E_UNSUPPORTED,
           root + " is on " + type + ", where inotify does not hear of changes from the other side");

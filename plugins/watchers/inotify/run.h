@@ -7,12 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "hints.h"
+#include "../common/hints.h"
 #include "watches.h"
 
 struct inotify_event;
 
 namespace inotify_watcher {
+
+using watcher_common::Hints;
 
 class Run {
  public:

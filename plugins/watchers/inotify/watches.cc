@@ -13,21 +13,13 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "foreign.h"
+#include "../common/foreign.h"
 
 namespace inotify_watcher {
 
 constexpr int kOpenDepth = 32;  // directories held open at once while a new tree is read
 constexpr uint32_t kMask = IN_CREATE | IN_DELETE | IN_MODIFY | IN_ATTRIB | IN_CLOSE_WRITE |
                            IN_MOVED_FROM | IN_MOVED_TO | IN_ONLYDIR | IN_EXCL_UNLINK;
-
-Fd& Fd::operator=(Fd&& other) noexcept {
-  std::swap(fd_, other.fd_);
-  return *this;
-}
-Fd::~Fd() {
-  if (fd_ >= 0) ::close(fd_);
-}
 
 static int open_dir(int at, const char* path) {
   open_how how{};
@@ -41,7 +33,7 @@ static int open_dir(int at, const char* path) {
 
 static bool is_foreign(int fd) {
   struct statfs fs {};
-  return ::fstatfs(fd, &fs) == 0 && foreign(fs);
+  return ::fstatfs(fd, &fs) == 0 && watcher_common::foreign(fs);
 }
 
 Watches::Watches(int inotify, const std::vector<std::string>& ignore, Tell tell)

@@ -15,20 +15,11 @@
 #include <utility>
 #include <vector>
 
+#include "../common/fd.h"
+
 namespace inotify_watcher {
 
-class Fd {
- public:
-  explicit Fd(int fd = -1) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(other.fd_) { other.fd_ = -1; }
-  Fd& operator=(Fd&& other) noexcept;
-  ~Fd();
-  int get() const { return fd_; }
-  explicit operator bool() const { return fd_ >= 0; }
-
- private:
-  int fd_;
-};
+using watcher_common::Fd;
 
 struct Node {
   Node* parent = nullptr;

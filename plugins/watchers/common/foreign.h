@@ -3,7 +3,7 @@
 
 #include <sys/vfs.h>
 
-namespace inotify_watcher {
+namespace watcher_common {
 
 // The name of such a type, null for all others.
 inline const char* foreign(const struct statfs& fs) {
@@ -29,4 +29,4 @@ inline const char* foreign(const struct statfs& fs) {
   }
 }
 
-}  // namespace inotify_watcher
+}  // namespace watcher_common

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace fanotify_watcher {
+namespace watcher_common {
 
 class Hints {
  public:
@@ -44,4 +44,4 @@ class Hints {
   std::vector<const sg_hint*> pointers_;
 };
 
-}  // namespace fanotify_watcher
+}  // namespace watcher_common

@@ -1,6 +1,6 @@
 #include "hints.h"
 
-namespace fanotify_watcher {
+namespace watcher_common {
 
 void Hints::add(uint32_t kind, uint32_t flags, std::string_view dir, std::string_view name,
                 int32_t pid) {
@@ -61,4 +61,4 @@ sg_status Hints::send(sg_watch_sink* sink) {
   return status;
 }
 
-}  // namespace fanotify_watcher
+}  // namespace watcher_common
