@@ -5,9 +5,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "base/clock.h"
 #include "base/fd.h"
@@ -53,7 +55,7 @@ class ConnectorSource final : public ProcessSource {
         continue;
       }
       if (n <= 0) return;
-      if (const proc_event* event = event_in(buffer.data(), n)) tell(*event, take);
+      if (const auto event = event_in(buffer.data(), n)) tell(*event, take);
     }
   }
 
@@ -82,7 +84,7 @@ class ConnectorSource final : public ProcessSource {
     while (mono_ns() < end) {
       if (!wait_fd(socket_.get(), POLLIN, 50)) continue;
       const ssize_t n = receive(buffer);
-      const proc_event* event = n > 0 ? event_in(buffer.data(), n) : nullptr;
+      const auto event = n > 0 ? event_in(buffer.data(), n) : std::nullopt;
       if (!event) continue;
       if (event->what != proc_event::PROC_EVENT_NONE) return {};
       if (event->event_data.ack.err == 0) return {};
@@ -105,13 +107,17 @@ class ConnectorSource final : public ProcessSource {
     return n;
   }
 
-  static const proc_event* event_in(const char* bytes, ssize_t n) {
+  // A copy, for it stands at a multiple of four only.
+  static std::optional<proc_event> event_in(const char* bytes, ssize_t n) {
     const auto* head = reinterpret_cast<const nlmsghdr*>(bytes);
     const auto size = static_cast<size_t>(n);
-    if (size < NLMSG_LENGTH(sizeof(cn_msg)) || head->nlmsg_len > size) return nullptr;
+    if (size < NLMSG_LENGTH(sizeof(cn_msg)) || head->nlmsg_len > size) return std::nullopt;
     const auto* message = reinterpret_cast<const cn_msg*>(NLMSG_DATA(head));
-    if (message->id.idx != CN_IDX_PROC || message->id.val != CN_VAL_PROC) return nullptr;
-    return reinterpret_cast<const proc_event*>(message->data);
+    if (message->id.idx != CN_IDX_PROC || message->id.val != CN_VAL_PROC) return std::nullopt;
+    proc_event event{};
+    const size_t there = size - NLMSG_LENGTH(sizeof(cn_msg));
+    std::memcpy(&event, message->data, std::min({sizeof event, there, size_t{message->len}}));
+    return event;
   }
 
   static void tell(const proc_event& event, const std::function<void(const ProcessEvent&)>& take) {

@@ -20,9 +20,10 @@ struct Group::Event {
   std::string_view name, old_name, new_name;
   Key child_key;
 
-  explicit Event(const fanotify_event_metadata& meta) : mask(meta.mask), pid(meta.pid) {
-    const char* at = reinterpret_cast<const char*>(&meta) + meta.metadata_len;
-    const char* end = reinterpret_cast<const char*>(&meta) + meta.event_len;
+  // `bytes` is where the event begins.
+  Event(const fanotify_event_metadata& meta, const char* bytes) : mask(meta.mask), pid(meta.pid) {
+    const char* at = bytes + meta.metadata_len;
+    const char* end = bytes + meta.event_len;
     while (at + sizeof(fanotify_event_info_fid) + sizeof(file_handle) <= end) {
       const auto& info = *reinterpret_cast<const fanotify_event_info_fid*>(at);
       take(info, at + info.hdr.len);
@@ -66,12 +67,12 @@ static uint32_t flags_of(uint64_t mask) {
   return flags;
 }
 
-void Group::on_event(const fanotify_event_metadata& meta) {
+void Group::on_event(const fanotify_event_metadata& meta, const char* bytes) {
   if (meta.mask & FAN_Q_OVERFLOW) {
     for (Run* run : runs_) run->lost = true;
     return;
   }
-  const Event event(meta);
+  const Event event(meta, bytes);
   if (event.mask & FAN_RENAME)
     on_rename(event);
   else if (event.dir && !event.name.empty() && event.name != ".")

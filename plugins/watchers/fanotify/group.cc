@@ -184,11 +184,14 @@ bool Group::drain() {
   }
   const uint64_t now = runs_.empty() ? 0 : runs_.front()->now_ns();
   for (Run* run : runs_) run->hints.stamp(now);
-  ssize_t left = n;
-  for (const auto* meta = reinterpret_cast<const fanotify_event_metadata*>(buffer_.data());
-       FAN_EVENT_OK(meta, left); meta = FAN_EVENT_NEXT(meta, left)) {
-    if (meta->vers == FANOTIFY_METADATA_VERSION) on_event(*meta);
+  const char* const end = buffer_.data() + std::max<ssize_t>(n, 0);
+  for (const char* at = buffer_.data(); at + sizeof(fanotify_event_metadata) <= end;) {
+    fanotify_event_metadata meta;  // it may stand at any multiple of four
+    std::memcpy(&meta, at, sizeof meta);
+    if (meta.event_len < sizeof meta || at + meta.event_len > end) break;
+    if (meta.vers == FANOTIFY_METADATA_VERSION) on_event(meta, at);
     if (owed_ > 0 && owed_ != SIZE_MAX) --owed_;
+    at += meta.event_len;
   }
   settle(now);
   const bool emptied = n + kRoom < static_cast<ssize_t>(kBuffer);

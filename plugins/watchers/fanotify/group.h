@@ -53,7 +53,7 @@ class Group {
   size_t queued() const;
 
   // events.cc: what an event means
-  void on_event(const fanotify_event_metadata& meta);
+  void on_event(const fanotify_event_metadata& meta, const char* bytes);
   void on_entry(const Event& event);
   void on_directory(Node* dir, const Event& event);
   void on_rename(const Event& event);
