@@ -6,6 +6,7 @@
 
 #include <fstream>
 #include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -17,8 +18,15 @@ namespace {
 class Fanotify : public SessionTest {
  protected:
   void take(const std::vector<FileChange>& batch) override {
-    for (const FileChange& change : batch) writers_[change.path] = change.writers;
+    {
+      std::lock_guard lock(mutex_);
+      for (const FileChange& change : batch) writers_[change.path] = change.writers;
+    }
     replica_->apply(batch);
+  }
+  Writers writers_of(const std::string& path) {
+    std::lock_guard lock(mutex_);
+    return writers_[path];
   }
   // A child that does it and ends.
   template <class F>
@@ -56,6 +64,7 @@ class Fanotify : public SessionTest {
     return out;
   }
   nlohmann::json state() { return nlohmann::json::parse(session_->state_json()); }
+  std::mutex mutex_;
   std::map<std::string, Writers> writers_;
 };
 
@@ -245,11 +254,11 @@ TEST_F(Fanotify, Writers_AreTold) {  // W11
   const std::string path = at("mine");
   const pid_t writer = child([&] { write_plainly(path); });
   flushed();
-  EXPECT_EQ(writers_["mine"].count, 1);
-  EXPECT_EQ(writers_["mine"].last(), writer);
+  EXPECT_EQ(writers_of("mine").count, 1);
+  EXPECT_EQ(writers_of("mine").last(), writer);
   const pid_t remover = child([&] { ::unlink(path.c_str()); });
   flushed();
-  EXPECT_EQ(writers_["mine"].last(), remover);
+  EXPECT_EQ(writers_of("mine").last(), remover);
 }
 
 TEST_F(Fanotify, FilesOfANewDirectory_HaveTheirOwnWriters) {  // W11
@@ -260,10 +269,10 @@ TEST_F(Fanotify, FilesOfANewDirectory_HaveTheirOwnWriters) {  // W11
     const pid_t one = child([&] { write_plainly(d + "/one"); });
     const pid_t two = child([&] { write_plainly(d + "/two"); });
     flushed();
-    ASSERT_EQ(writers_[name + "/one"].count, 1) << i;
-    EXPECT_EQ(writers_[name + "/one"].last(), one);
-    ASSERT_EQ(writers_[name + "/two"].count, 1) << i;
-    EXPECT_EQ(writers_[name + "/two"].last(), two);
+    ASSERT_EQ(writers_of(name + "/one").count, 1) << i;
+    EXPECT_EQ(writers_of(name + "/one").last(), one);
+    ASSERT_EQ(writers_of(name + "/two").count, 1) << i;
+    EXPECT_EQ(writers_of(name + "/two").last(), two);
   }
 }
 
@@ -273,7 +282,7 @@ TEST_F(Fanotify, MovedIn_IsOfTheMover) {
   const std::string from = dir_ / "outside", to = at("in");
   const pid_t mover = child([&] { ::rename(from.c_str(), to.c_str()); });
   EXPECT_EQ(flushed(), Lines{"create in/s/f"});
-  EXPECT_EQ(writers_["in/s/f"].last(), mover);
+  EXPECT_EQ(writers_of("in/s/f").last(), mover);
 }
 
 }  // namespace
