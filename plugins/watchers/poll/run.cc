@@ -91,6 +91,7 @@ void Run::flush(sandglass::Call call) {
   }
   wake_.signal();
   call.wait(waiter->done.get(), SG_WAIT_READ, -1);
+  const std::lock_guard lock(mutex_);
   if (!waiter->why.empty()) throw Error(SG_E_FAILED, waiter->why);
 }
 
@@ -100,6 +101,7 @@ Run::Waiters Run::waiters() {
 }
 
 void Run::answer(const Waiters& waiters, const std::string& why) {
+  const std::lock_guard lock(mutex_);
   for (const auto& waiter : waiters) {
     waiter->why = why;
     waiter->done.signal();
