@@ -109,9 +109,9 @@ class RandomOps {
 
   uint64_t number() { return random_(); }
 
-  // Whether a hard link was made since the last call: where it was written through and removed
+  // Whether a hard link was ever made: where one name was written through and moved or removed
   // before anyone looked, no event names the file that was changed, and only an audit tells.
-  bool linked() { return std::exchange(linked_, false); }
+  bool linked() const { return linked_; }
 
  private:
   std::string full(const std::string& path) const { return root_ + "/" + path; }
