@@ -103,7 +103,9 @@ Node* Judge::meet(Dir* dir, std::string_view name, const Seen& seen, const Cause
     drop(node, cause);
     node = nullptr;
   }
-  bool more_names = seen.links > 1 && (!node || !node->shared);
+  // Other names of the file that is here now, which may not be the one that was.
+  const bool known = node && node->shared && node->inode == seen.inode;
+  const bool more_names = seen.links > 1 && !known;
   if (!node) {
     node = tree_.add(dir, name, seen, looked_ns_);
     if (seen.type == Type::dir) {

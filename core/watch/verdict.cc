@@ -24,7 +24,10 @@ Verdict verdict_of(const Node& before, const Seen& now, uint32_t flags, int64_t 
     return covered ? Verdict::same : Verdict::change;
   }
 
-  const bool only_meta = (flags & SG_HINTF_META) && !(flags & (SG_HINTF_BORN | SG_HINTF_GONE));
+  // A file with another name may have been written to through that, by a name that is gone by now.
+  const bool alone = now.links <= 1 && !before.shared;
+  const bool only_meta =
+      alone && (flags & SG_HINTF_META) && !(flags & (SG_HINTF_BORN | SG_HINTF_GONE));
   if (exec) return only_meta || !mtime ? Verdict::meta : Verdict::change;
   if (mtime) {
     if (!only_meta) return Verdict::change;
