@@ -173,7 +173,7 @@ TEST_F(Fanotify, DescriptorsRunOut_TreeIsReadAnew) {  // W5
   while (mono_ns() < blind_until) ::sched_yield();
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
   const int64_t deadline = mono_ns() + int64_t{20} * 1'000'000'000;
-  while (state()["files"] != 20 && mono_ns() < deadline) ::sched_yield();
+  while (state()["files"] != 20 && mono_ns() < deadline) ::usleep(2'000);
   while (mono_ns() < deadline) {  // the watcher's own tree, which tells of the directories
     write("in/s7/g", std::to_string(mono_ns()));
     if (!flushed().empty()) break;
