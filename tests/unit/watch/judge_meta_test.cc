@@ -55,6 +55,33 @@ TEST_F(JudgeTest, WrittenThenOldTimeSet_IsAChange) {  // rule 16
 }
 
 // A watcher that only compares sends no flags: it must lose no write, and invent none.
+// The new name of d takes the place of one that had another name, too: d is looked at even so, and
+// its later write is told of a when d is gone before anyone looks.
+TEST_F(JudgeTest, HardLinkInPlaceOfAHardLink_FindsItsNewOtherName) {
+  dir_.write("d", "text 6");
+  dir_.write("a", "old");
+  ASSERT_EQ(::link(at("a").c_str(), at("z").c_str()), 0);
+  begin();
+  unlink("a");
+  ASSERT_EQ(::link(at("d").c_str(), at("a").c_str()), 0);
+  EXPECT_EQ(entry(kGone | kBorn, "a"), Lines{"change a"});
+  dir_.write("d", "text 3");
+  unlink("d");
+  EXPECT_EQ(entry(kData | kClosed | kGone, "d"), (Lines{"delete d", "change a"}));
+}
+
+// What was written through a name that is gone unseen must not pass for a touch.
+TEST_F(JudgeTest, ChmodOfAHardLink_WrittenThroughAnother_IsAChange) {
+  dir_.write("a", "text 6");
+  ASSERT_EQ(::link(at("a").c_str(), at("b").c_str()), 0);
+  begin();
+  dir_.write("b", "text 3");
+  ASSERT_EQ(::chmod(at("a").c_str(), 0600), 0);
+  Lines lines = entry(kMeta, "a");
+  std::sort(lines.begin(), lines.end());
+  EXPECT_EQ(lines, (Lines{"change a", "change b"}));
+}
+
 TEST_F(JudgeTest, NoFlags_WriteThroughAHardLink_IsAChangeOfBothNames_Once) {
   dir_.write("a", "x");
   ASSERT_EQ(::link(at("a").c_str(), at("b").c_str()), 0);
