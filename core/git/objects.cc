@@ -87,16 +87,16 @@ Result<std::unique_ptr<Objects>> Objects::open(const std::vector<std::string>& d
                                                std::vector<std::string> later) {
   auto out = std::make_unique<Objects>();
   Error first{Fault::invalid, "no object directory"};
-  Directories opened;
+  Directories found;
   for (const std::string& path : directories) {
     Result<Root> root = open_exact(path);
     if (root)
-      opened.push_back(std::make_shared<const Root>(std::move(*root)));
+      found.push_back(std::make_shared<const Root>(std::move(*root)));
     else if (&path == &directories.front())
       first = root.error();
   }
-  if (opened.empty() && later.empty()) return tl::unexpected(first);
-  out->directories_ = std::make_shared<const Directories>(std::move(opened));
+  if (found.empty() && later.empty()) return tl::unexpected(first);
+  out->directories_ = std::make_shared<const Directories>(std::move(found));
   out->later_ = std::move(later);
   out->look_for_packs();
   return out;
@@ -112,8 +112,13 @@ std::shared_ptr<const Objects::Directories> Objects::directories() {
   return directories_;
 }
 
-// True when there are packs that were not there before. Packs that are gone stay open.
-bool Objects::look_for_packs() {
+uint64_t Objects::opened() {
+  std::lock_guard lock(mutex_);
+  return opened_;
+}
+
+// Packs that are gone stay open.
+void Objects::look_for_packs() {
   std::lock_guard lock(mutex_);
   Packs found = *packs_;
   for (const auto& directory : *directories_) {
@@ -127,12 +132,12 @@ bool Objects::look_for_packs() {
         log::debug("sandbox", "pack left out: " + shown(name) + ": " + pack.error().text);
     }
   }
-  const bool grown = found.size() > packs_->size();
-  if (grown) packs_ = std::make_shared<Packs>(std::move(found));
-  return grown;
+  if (found.size() == packs_->size()) return;
+  packs_ = std::make_shared<Packs>(std::move(found));
+  opened_++;
 }
 
-bool Objects::open_later() {
+void Objects::open_later() {
   {
     std::lock_guard lock(mutex_);
     Directories all = *directories_;
@@ -141,11 +146,11 @@ bool Objects::open_later() {
       if (root) all.push_back(std::make_shared<const Root>(std::move(*root)));
       return root.has_value();
     });
-    if (all.size() == directories_->size()) return false;
+    if (all.size() == directories_->size()) return;
     directories_ = std::make_shared<const Directories>(std::move(all));
+    opened_++;
   }
   look_for_packs();
-  return true;
 }
 
 Result<ObjectPtr> Objects::find(const Oid& id, uint64_t limit) {
@@ -157,25 +162,33 @@ Result<ObjectPtr> Objects::find(const Oid& id, uint64_t limit) {
                                 (got ? "its content has another id" : got.error().text)};
     return false;
   };
-  for (const auto& pack : *packs()) {
+  const std::shared_ptr<const Packs> packs = this->packs();  // kept while others replace the list
+  for (const auto& pack : *packs) {
     const std::optional<uint64_t> offset = pack->find(id);
     if (!offset) continue;
     Result<ObjectPtr> got = pack->read(*offset, limit, cache_);
     if (settled(got)) return got;
     cache_.clear();  // what it was made of may be damaged, or may have been for a moment
   }
-  for (const auto& directory : *directories()) {
+  const std::shared_ptr<const Directories> directories = this->directories();
+  for (const auto& directory : *directories) {
     Result<ObjectPtr> got = find_loose(*directory, id, limit);
     if (settled(got)) return got;
   }
   return tl::unexpected(last);
 }
 
+// Looked for again as long as anyone, also another thread, has opened more since. That ends: packs
+// are opened once each and are bounded.
 Result<ObjectPtr> Objects::read(const Oid& id, uint64_t limit) {
-  Result<ObjectPtr> got = find(id, limit);
-  if (!got && look_for_packs()) got = find(id, limit);
-  if (!got && open_later()) got = find(id, limit);
-  return got;
+  for (;;) {
+    const uint64_t before = opened();
+    Result<ObjectPtr> got = find(id, limit);
+    if (got) return got;
+    look_for_packs();
+    if (opened() == before) open_later();
+    if (opened() == before) return got;
+  }
 }
 
 }  // namespace sandglass::git

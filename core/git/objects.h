@@ -35,14 +35,16 @@ class Objects {
 
   Result<ObjectPtr> find(const Oid& id, uint64_t limit);
   std::shared_ptr<const Packs> packs();
-  bool look_for_packs();
-  bool open_later();
+  uint64_t opened();
+  void look_for_packs();
+  void open_later();
   std::shared_ptr<const Directories> directories();
 
   std::mutex mutex_;
   std::vector<std::string> later_;
   std::shared_ptr<const Directories> directories_ = std::make_shared<Directories>();
   std::set<std::pair<const void*, std::string>> tried_;  // packs, also those that did not open
+  uint64_t opened_ = 0;                                  // how often the lists have grown
   ObjectCache cache_;
   std::shared_ptr<const Packs> packs_ = std::make_shared<Packs>();
 };

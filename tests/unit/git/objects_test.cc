@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <barrier>
+#include <thread>
+#include <vector>
+
 #include "git/delta.h"
 #include "repo.h"
 
@@ -79,6 +84,28 @@ TEST(Objects, Read_Unknown_IsNotFound) {
   const Repo repo;
   const auto objects = Objects::open({repo / ".git/objects"}).value();
   EXPECT_EQ(objects->read(Oid{}, 100).error().fault, Fault::not_found);
+}
+
+TEST(Objects, Read_InManyThreadsWhileOthersOpenMore_StaysRight) {
+  const Repo empty;
+  const Repo repo;
+  fill(repo);
+  const Oid id = *parse_oid(repo.git({"rev-parse", "HEAD:f3"}).substr(0, 40));
+  for (int round = 0; round < 300; round++) {
+    const auto objects = Objects::open({empty / ".git/objects"}, {repo / ".git/objects"});
+    ASSERT_TRUE(objects) << objects.error().text;
+    std::atomic<int> right = 0;
+    std::barrier together(4);
+    std::vector<std::thread> readers;
+    for (int i = 0; i < 4; i++)
+      readers.emplace_back([&] {
+        together.arrive_and_wait();
+        const auto got = (*objects)->read(id, 100);
+        if (got && (*got)->bytes == "3") right++;
+      });
+    for (std::thread& reader : readers) reader.join();
+    EXPECT_EQ(right, 4);
+  }
 }
 
 TEST(Delta, Apply_Damaged_IsRefused) {
