@@ -6,8 +6,8 @@
 // detach: how a run, or a hook, knows its own. The host is labelled by itself.
 //
 // One owner thread takes what the kernel tells; a look-up takes what is queued first, so the writer
-// of an event that the kernel has told of is always known. It costs every fork and exec of the
-// machine a few hundred nanoseconds: only for sandboxes whose watcher tells writers.
+// of an event that the kernel has told of is always known. Every fork and exec of the machine pays
+// for it: only for sandboxes whose watcher tells writers.
 #pragma once
 
 #include <cstdint>

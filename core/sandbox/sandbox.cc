@@ -151,7 +151,7 @@ Status Sandbox::start_watcher(const std::string& local_root) {
   session_->set_backlogged([journal] { return journal->backlogged(); });
   record_.watcher = started->watcher;
   record_.watching = session_->state_json();
-  if (record_.watching.find("\"writers\":true") != std::string::npos) attribution_->begin();
+  if (session_->tells_writers()) attribution_->begin();
   return {};
 }
 

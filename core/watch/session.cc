@@ -97,6 +97,7 @@ class LiveSession final : public Session {
     running_->feed.set_backlogged(std::move(backlogged));
   }
   Status stop(int timeout_ms) override;
+  bool tells_writers() const override;
   std::string state_json() const override;
 
  private:
@@ -219,6 +220,11 @@ void LiveSession::end(int64_t deadline_ns) {
   thread_.detach();
   log::error("the watcher " + running_->watcher->name() +
              " did not stop in time; its thread was left behind");
+}
+
+bool LiveSession::tells_writers() const {
+  const auto told = nlohmann::json::parse(running_->feed.watcher_state(), nullptr, false);
+  return told.is_object() && told.value("writers", nlohmann::json(false)) == true;
 }
 
 std::string LiveSession::state_json() const {

@@ -38,6 +38,8 @@ class Session {
   // Delivers what is known, then tells the watcher to end. Nothing is delivered after it returns.
   // The watcher itself may take longer (a kernel takes its time to drop watches).
   virtual Status stop(int timeout_ms) = 0;
+  // Whether its changes say which processes made them.
+  virtual bool tells_writers() const = 0;
   // {"watcher","why","passed":[{"watcher","reason"}],"root","files","dirs","held","blind",
   // "rescans", and what the watcher itself tells: "mode","reason","watches","limit"}.
   virtual std::string state_json() const = 0;
