@@ -17,11 +17,13 @@ run() {
   preset=$1
   shift
   echo "== $preset"
+  began=$(date +%s)
   cmake --preset "$preset" "$@" >"$log" 2>&1 && cmake --build --preset "$preset" >>"$log" 2>&1 || {
     cat "$log"
     echo "$preset does not build"
     exit 1
   }
+  built=$(date +%s)
   ctest --preset "$preset" --output-on-failure -j 3 --repeat until-pass:2 -LE 'long|bench' >"$log" 2>&1 || {
     failed="$failed $preset"
     cat "$log"
@@ -29,6 +31,7 @@ run() {
   grep -E '\*\*\*(Failed|Timeout|Exception)' "$log" | sed "s/^/tried again in $preset: /" || true
   sed -n 's/^[[:space:]]*[0-9]* - \(.*\) (Skipped)$/\1/p' "$log" | sed "s/^/$preset: /" >>"$names"
   sed -n '/tests passed/p' "$log"
+  echo "built in $((built - began)) s, tested in $(($(date +%s) - built)) s"
 }
 
 [ "${1:-all}" = release ] || { run asan; run tsan; }

@@ -3,6 +3,8 @@
 
 #include <sys/mount.h>
 
+#include <nlohmann/json.hpp>
+
 #include "contract/watchers/bindfs.h"
 #include "contract/watchers/session_fixture.h"
 #include "support/logged.h"

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/clock.h"
 #include "contract/watchers/session_fixture.h"
 
 namespace sandglass::watch::testing {

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
 #include "contract/watchers/session_fixture.h"
 
 namespace sandglass::watch::testing {

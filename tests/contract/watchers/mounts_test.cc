@@ -1,4 +1,6 @@
 // What inotify cannot hear of: mounts below the root.
+#include <nlohmann/json.hpp>
+
 #include "contract/watchers/bindfs.h"
 #include "contract/watchers/session_fixture.h"
 

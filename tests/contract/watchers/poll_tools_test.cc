@@ -1,4 +1,6 @@
 // The tools that a sandbox may have, and looks that fail or see a part.
+#include <nlohmann/json.hpp>
+
 #include "contract/watchers/poll_fixture.h"
 #include "support/logged.h"
 

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
 #include "contract/watchers/session_fixture.h"
 #include "support/logged.h"
 
@@ -153,7 +154,7 @@ TEST_F(SessionTest, SaveThroughAnEditor_IsOneChange) {  // A5, J21, J22
 }
 
 TEST_F(SessionTest, MetaChanges) {  // W6, B16
-  if (kPolls) GTEST_SKIP() << "a look cannot tell a touch from a write of the same size";
+  if (kUnderTest.polls) GTEST_SKIP() << "a look cannot tell a touch from a write of the same size";
   write("f", "x");
   start();
   ASSERT_EQ(::chmod(at("f").c_str(), 0755), 0);
@@ -190,7 +191,7 @@ TEST_F(SessionTest, HardLinkAndMapping_AreFound) {  // A12, rule 17
 }
 
 TEST_F(SessionTest, WriteThroughARemovedName_IsFoundByTheAudit) {  // rule 17
-  if (kPolls)
+  if (kUnderTest.polls)
     GTEST_SKIP() << "a look cannot tell a lost hard link from a write whose time was reset";
   write("a", "1");
   ASSERT_EQ(::link(at("a").c_str(), at("b").c_str()), 0);
@@ -211,7 +212,7 @@ TEST_F(SessionTest, IgnoredDirectories_CostNothing) {  // D4, J17
   write("src/f", "x");
   start();
   const auto state = nlohmann::json::parse(session_->state_json());
-  if (!kPolls) {
+  if (!kUnderTest.polls) {
     EXPECT_EQ(state["watches"], 2);  // the root and src
   }
   EXPECT_EQ(state["files"], 1);
@@ -305,7 +306,7 @@ class OverflowTest : public SessionTest {
 };
 
 TEST_F(OverflowTest, QueueOverflow_RescansAndIsExact) {  // W5
-  if (kPolls) GTEST_SKIP() << "a poll has no queue that could overflow";
+  if (kUnderTest.polls) GTEST_SKIP() << "a poll has no queue that could overflow";
   for (int i = 0; i < 50; ++i) write("old/d" + std::to_string(i) + "/f", "1");
   start();
   write("first", "x");
@@ -324,11 +325,7 @@ TEST_F(OverflowTest, QueueOverflow_RescansAndIsExact) {  // W5
   ASSERT_TRUE(session_->flush(kLongMs));
   EXPECT_EQ(replica_->difference(), "");
   const Lines log = replica_->take_log();
-#ifdef SANDGLASS_WATCHER_LOSES_NOTHING
-  EXPECT_EQ(std::count(log.begin(), log.end(), "rescan"), 0);
-#else
-  EXPECT_EQ(std::count(log.begin(), log.end(), "rescan"), 1);
-#endif
+  EXPECT_EQ(std::count(log.begin(), log.end(), "rescan"), kUnderTest.loses_nothing ? 0 : 1);
   write("new/d30/later", "x");
   mkdir("new/d31/sub");
   write("new/d31/sub/later", "x");

@@ -1,0 +1,9 @@
+// Compiled for each watcher, with what the build says of it.
+#include "contract/watchers/session_fixture.h"
+
+namespace sandglass::watch::testing {
+
+const UnderTest kUnderTest = {SANDGLASS_WATCHER, SANDGLASS_WATCHER_NAME, SANDGLASS_WATCHER_POLLS,
+                              SANDGLASS_WATCHER_LOSES_NOTHING};
+
+}  // namespace sandglass::watch::testing
