@@ -217,6 +217,7 @@ std::vector<FileChange> Judge::finish() {
     if (!node->fresh && news.meta) flags |= event_meta_only;
     const ChangeKind kind = node->fresh ? ChangeKind::create : ChangeKind::change;
     node->fresh = node->changed = false;
+    node->told = true;
     batch.push_back({kind, flags, path_of(node), news.cause.seen_ns, news.cause.writers});
   }
   end_batch();
@@ -230,7 +231,7 @@ void Judge::end_batch() {
   dirty_.clear();
   dirty_at_.clear();
   texts_.clear();
-  ++batch_;
+  batch_ += 2;
   looked_at_ = 0;
   hinted_ = false;
   memo_ = nullptr;

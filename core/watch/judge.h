@@ -101,6 +101,10 @@ class Judge {
     Cause cause;
     int64_t due_ns = 0;
   };
+  struct ToWalk {
+    Dir* dir;
+    bool was_away;  // it went from its place and is back, or is another one
+  };
   struct News {  // a create (the node is fresh) or a change to be told
     Node* node;
     Cause cause;
@@ -133,7 +137,7 @@ class Judge {
   void hold(std::string_view path, const Cause& cause, int64_t due_ns);
   Node* meet(Dir* dir, std::string_view name, const Seen& seen, const Cause& cause);
   void walk_all();
-  void walk(Dir* dir);
+  void walk(Dir* dir, bool was_away);
   bool tells_of_itself(const Dir* dir, const std::string& dir_path, std::string_view name);
   void drop_unmet(Dir* dir, const std::string* path, const Cause& cause);
 
@@ -150,14 +154,14 @@ class Judge {
   int64_t next_due_ = kNever;
 
   // One batch.
-  uint32_t batch_ = 1;
+  uint32_t batch_ = 2;  // by twos: Dir::walked
   std::vector<Dirty> dirty_;
   size_t looked_at_ = 0;  // entries before it are done with
   std::unordered_map<std::string_view, size_t> dirty_at_;
   std::deque<std::string> texts_;  // paths that no hint's memory holds
   std::vector<FileChange> deletes_;
   std::vector<News> news_;
-  std::vector<Dir*> to_walk_;
+  std::vector<ToWalk> to_walk_;
   Writers came_with_;  // who moved the directory that is being walked here, with all below
   bool awaits_ =
       false;  // who made it is known: what is below tells of itself, with its own writers

@@ -56,7 +56,7 @@ void Judge::look_at_root(const Cause& cause) {
   const bool other = device != disk_.root_device() || inode != disk_.root_inode();
   if (!cause.whole && !other && !(cause.flags & (SG_HINTF_BORN | SG_HINTF_GONE))) return;
   if (other) tree_.root()->walked = 0;
-  to_walk_.push_back(tree_.root());
+  to_walk_.push_back({tree_.root(), other || (cause.flags & SG_HINTF_GONE)});
   walk_all();
 }
 
@@ -109,7 +109,7 @@ Node* Judge::meet(Dir* dir, std::string_view name, const Seen& seen, const Cause
   if (!node) {
     node = tree_.add(dir, name, seen, looked_ns_);
     if (seen.type == Type::dir) {
-      to_walk_.push_back(static_cast<Dir*>(node));
+      to_walk_.push_back({static_cast<Dir*>(node), false});
     } else {
       node->fresh = true;
       news_.push_back({node, cause, false});
@@ -118,7 +118,7 @@ Node* Judge::meet(Dir* dir, std::string_view name, const Seen& seen, const Cause
     const bool other = node->inode && seen.inode && node->inode != seen.inode;
     if (other) static_cast<Dir*>(node)->walked = 0;
     if (cause.whole || other || (cause.flags & (SG_HINTF_BORN | SG_HINTF_GONE)))
-      to_walk_.push_back(static_cast<Dir*>(node));
+      to_walk_.push_back({static_cast<Dir*>(node), other || (cause.flags & SG_HINTF_GONE)});
     tree_.refresh(node, seen, looked_ns_);
   } else {
     const Verdict verdict = verdict_of(*node, seen, cause.flags, cause.seen_ns);
@@ -131,19 +131,23 @@ Node* Judge::meet(Dir* dir, std::string_view name, const Seen& seen, const Cause
 
 void Judge::walk_all() {
   while (!to_walk_.empty()) {
-    Dir* dir = to_walk_.back();
+    const auto [dir, was_away] = to_walk_.back();
     to_walk_.pop_back();
     // A walk sees all that the hints of its batch were about: once is enough, or a chain of new
     // directories, each with a hint of its own, would be walked from every link on.
-    if (!dir->gone && std::exchange(dir->walked, batch_) != batch_) walk(dir);
+    if (dir->gone || dir->walked == batch_ + 1 || (dir->walked == batch_ && !was_away)) continue;
+    dir->walked = batch_ + was_away;
+    walk(dir, was_away);
   }
 }
 
-// Makes the tree equal to one directory as it is on disk; those in it go to to_walk_.
-void Judge::walk(Dir* dir) {
+// Makes the tree equal to one directory as it is on disk; those in it go to to_walk_. All below one
+// that was away was away with it.
+void Judge::walk(Dir* dir, bool was_away) {
   const std::string path = path_of(dir);
   looked_ns_ = mono_ns();
-  const Cause cause{hinted_ ? 0 : kUnhinted, came_with_, true, false, looked_ns_};
+  const uint32_t flags = (hinted_ ? 0 : kUnhinted) | (was_away ? SG_HINTF_GONE : 0);
+  const Cause cause{flags, came_with_, true, false, looked_ns_};
   const Found read = disk_.list(path, listed_);
   if (read == Found::busy) hold(path, cause, looked_ns_ + kRetryNs);
   if (read == Found::absent) {  // went while we walked; its own hint is on the way

@@ -45,12 +45,13 @@ struct Node {
   bool fresh : 1 = false;    // its create has not been handed on yet
   bool changed : 1 = false;  // its change has not been handed on yet
   bool shared : 1 = false;   // the last look found more than one hard link
+  bool told : 1 = false;     // a create or change was handed on: someone may have read it since
 
   std::string_view name() const;
 };
 
 struct Dir : Node {
-  uint32_t walked = 0;  // number of the batch that compared it last
+  uint32_t walked = 0;  // the batch that compared it last; one more where it had been away
   struct Children;
   Children* children = nullptr;  // null while empty
 };

@@ -11,6 +11,9 @@ static bool differ(T a, T b) {
 
 Verdict verdict_of(const Node& before, const Seen& now, uint32_t flags, int64_t seen_ns) {
   if (differ(before.inode, now.inode) || before.size != now.size) return Verdict::change;
+  // Away for a moment, and back as it was: whoever read it just then, being told of it, found
+  // nothing.
+  if ((flags & SG_HINTF_GONE) && before.told) return Verdict::change;
   const bool mtime = differ(before.mtime_ns, now.mtime_ns);
   const bool ctime = differ(before.ctime_ns, now.ctime_ns);
   const bool exec = now.type == Type::file && ((before.mode ^ now.mode) & 0100);

@@ -118,6 +118,33 @@ TEST_F(JudgeTest, MovedAwayAndBack_MakesNothing) {
             Lines{});
 }
 
+// Whoever was told of it may have read it just when it was away.
+TEST_F(JudgeTest, ToldThenMovedAwayAndBack_IsAChange) {  // W4, W5
+  begin();
+  dir_.write("d/e/f", "1");
+  EXPECT_EQ(tree(kBorn, "d"), Lines{"create d/e/f"});
+  for (const std::string name : {"d", "d/e", "d/e/f"}) {
+    const uint32_t kind = name == "d/e/f" ? SG_HINT_ENTRY : SG_HINT_TREE;
+    rename(name, "away");
+    rename("away", name);
+    EXPECT_EQ(tell({{SG_HINT_ENTRY, kGone, name},
+                    {kind, kBorn | kClosed | kGone, "away"},
+                    {kind, kBorn | kClosed, name}}),
+              Lines{"change d/e/f"});
+  }
+}
+
+TEST_F(JudgeTest, ToldThenMovedIntoAnotherDirectoryOfTheName_IsAChange) {  // W4, W5
+  begin();
+  dir_.write("d/f", "1");
+  EXPECT_EQ(tree(kBorn, "d"), Lines{"create d/f"});
+  rename("d", "away");
+  mkdir("d");
+  rename("away/f", "d/f");
+  rmdir("away");
+  EXPECT_EQ(tell({{SG_HINT_ENTRY, kGone, "d"}, {SG_HINT_TREE, kBorn, "d"}}), Lines{"change d/f"});
+}
+
 TEST_F(JudgeTest, HardLink_WriteThroughOneName_ChangesAll) {  // A12
   dir_.write("a", "1");
   begin();
