@@ -1,7 +1,13 @@
 // What an agent can do to the files we read: every answer is right, or a fault that is said.
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/un.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <vector>
 
 #include "base/log.h"
 #include "repo.h"
@@ -74,6 +80,34 @@ TEST_F(Hostile, After_FifoOrUnreadable_IsSaid) {  // B9, B5
   EXPECT_EQ(content->get("closed", Which::after).state, PieceState::fault);
   EXPECT_EQ(content->get("closed", Which::after).state, PieceState::fault);
   EXPECT_EQ(errors_, 1);
+}
+
+// Opening one could hang, start a device, or talk to whoever listens.
+TEST_F(Hostile, SpecialFileInPlaceOfAFile_IsNeverOpened) {  // B9, W4
+  const Repo repo;
+  for (const char* name : {"fifo", "socket", "null", "disk"}) repo.write(name, "1\n");
+  repo.commit_all();
+  const auto content = open_content(repo.path());
+  for (const char* name : {"fifo", "socket", "null", "disk"}) repo.remove(name);
+  std::vector<std::string> made = {"fifo", "socket"};
+  ASSERT_EQ(::mkfifo((repo / "fifo").c_str(), 0600), 0);
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = repo / "socket";
+  ASSERT_LT(path.size(), sizeof address.sun_path);
+  std::copy(path.begin(), path.end(), address.sun_path);
+  ASSERT_EQ(::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  if (::mknod((repo / "null").c_str(), S_IFCHR | 0600, makedev(1, 3)) == 0 &&
+      ::mknod((repo / "disk").c_str(), S_IFBLK | 0600, makedev(250, 250)) == 0)
+    made.insert(made.end(), {"null", "disk"});
+  for (const std::string& name : made) {
+    EXPECT_EQ(content->get(name, Which::before).bytes, "1\n") << name;
+    EXPECT_EQ(content->get(name, Which::after).state, PieceState::absent) << name;
+    EXPECT_NE(content->get(name, Which::diff).bytes.find("\n-1\n"), std::string::npos) << name;
+  }
+  ::close(socket);
+  EXPECT_EQ(errors_, 0);
 }
 
 TEST_F(Hostile, LooseObject_ReplacedByAFifo_DoesNotHang) {  // B9
