@@ -13,6 +13,15 @@ trap 'rm -f "$log" "$names"' EXIT
 export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1
 failed=
 
+# Name and reason of each skipped test: GoogleTest's own lines, and scripts that end with 77.
+skipped() {
+  awk '/^\[  SKIPPED \] .*\(/ { print $4 ": " before }
+       /^"[^"]*" start time/ { split($0, part, "\""); name = part[2] }
+       /^<end of output>/ { last = before }
+       /^Skip return code/ { print name ": " last }
+       { before = $0 }' "$1" | sort -u
+}
+
 run() {
   preset=$1
   shift
@@ -29,7 +38,7 @@ run() {
     cat "$log"
   }
   grep -E '\*\*\*(Failed|Timeout|Exception)' "$log" | sed "s/^/tried again in $preset: /" || true
-  sed -n 's/^[[:space:]]*[0-9]* - \(.*\) (Skipped)$/\1/p' "$log" | sed "s/^/$preset: /" >>"$names"
+  skipped "build/$preset/Testing/Temporary/LastTest.log" | sed "s/^/$preset: /" >>"$names"
   sed -n '/tests passed/p' "$log"
   echo "built in $((built - began)) s, tested in $(($(date +%s) - built)) s"
 }
