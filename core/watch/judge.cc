@@ -231,7 +231,7 @@ void Judge::end_batch() {
   dirty_.clear();
   dirty_at_.clear();
   texts_.clear();
-  batch_ += 2;
+  ++batch_;
   looked_at_ = 0;
   hinted_ = false;
   memo_ = nullptr;

@@ -154,7 +154,7 @@ class Judge {
   int64_t next_due_ = kNever;
 
   // One batch.
-  uint32_t batch_ = 2;  // by twos: Dir::walked
+  uint32_t batch_ = 1;
   std::vector<Dirty> dirty_;
   size_t looked_at_ = 0;  // entries before it are done with
   std::unordered_map<std::string_view, size_t> dirty_at_;

@@ -55,7 +55,7 @@ void Judge::look_at_root(const Cause& cause) {
   }
   const bool other = device != disk_.root_device() || inode != disk_.root_inode();
   if (!cause.whole && !other && !(cause.flags & (SG_HINTF_BORN | SG_HINTF_GONE))) return;
-  if (other) tree_.root()->walked = 0;
+  if (other) tree_.root()->walked = tree_.root()->away = 0;
   to_walk_.push_back({tree_.root(), other || (cause.flags & SG_HINTF_GONE)});
   walk_all();
 }
@@ -115,10 +115,11 @@ Node* Judge::meet(Dir* dir, std::string_view name, const Seen& seen, const Cause
       news_.push_back({node, cause, false});
     }
   } else if (seen.type == Type::dir) {
+    Dir* below = static_cast<Dir*>(node);
     const bool other = node->inode && seen.inode && node->inode != seen.inode;
-    if (other) static_cast<Dir*>(node)->walked = 0;
+    if (other) below->walked = below->away = 0;
     if (cause.whole || other || (cause.flags & (SG_HINTF_BORN | SG_HINTF_GONE)))
-      to_walk_.push_back({static_cast<Dir*>(node), other || (cause.flags & SG_HINTF_GONE)});
+      to_walk_.push_back({below, other || (cause.flags & SG_HINTF_GONE)});
     tree_.refresh(node, seen, looked_ns_);
   } else {
     const Verdict verdict = verdict_of(*node, seen, cause.flags, cause.seen_ns);
@@ -135,8 +136,9 @@ void Judge::walk_all() {
     to_walk_.pop_back();
     // A walk sees all that the hints of its batch were about: once is enough, or a chain of new
     // directories, each with a hint of its own, would be walked from every link on.
-    if (dir->gone || dir->walked == batch_ + 1 || (dir->walked == batch_ && !was_away)) continue;
-    dir->walked = batch_ + was_away;
+    if (dir->gone || dir->away == batch_ || (dir->walked == batch_ && !was_away)) continue;
+    dir->walked = batch_;
+    if (was_away) dir->away = batch_;
     walk(dir, was_away);
   }
 }

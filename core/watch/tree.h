@@ -51,7 +51,8 @@ struct Node {
 };
 
 struct Dir : Node {
-  uint32_t walked = 0;  // the batch that compared it last; one more where it had been away
+  uint32_t walked = 0;  // number of the batch that compared it last,
+  uint32_t away = 0;    // and of the last one that did so because it had been away
   struct Children;
   Children* children = nullptr;  // null while empty
 };

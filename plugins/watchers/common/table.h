@@ -61,10 +61,11 @@ struct Watcher {
         if (!watcher.runs.emplace(id, one).second)
           return say(watcher.host, call, SG_E_BUSY, "sandbox " + id + " is watched already");
       }
-      const sg_status status = one->run();
-      std::lock_guard lock(watcher.mutex);
-      watcher.runs.erase(id);
-      return status;
+      const std::shared_ptr<void> at_the_end(nullptr, [&](void*) {
+        std::lock_guard lock(watcher.mutex);
+        watcher.runs.erase(id);
+      });
+      return one->run();
     });
   }
 

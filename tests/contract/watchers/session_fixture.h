@@ -25,6 +25,7 @@ struct UnderTest {
   const char* name;
   bool polls;          // sees what it sees by looking, now and then
   bool loses_nothing;  // no queue of its own overflows
+  bool needs_rights;   // and skips, naming them, where it lacks them; others must be able to watch
 };
 extern const UnderTest kUnderTest;
 
